@@ -1,0 +1,1 @@
+"""Built-in adapters: reader × tag map × context. They register like third-party ones, by entry point."""

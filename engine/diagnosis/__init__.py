@@ -1,0 +1,1 @@
+"""From features and rulebooks to a `Diagnosis`."""

@@ -1,0 +1,193 @@
+"""The result: what is said about each run, in a form that every report and the JSON contract is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..signals.run import ActionSpace, LogIssue, UnmappedKey
+
+__all__ = [
+    "BookRef",
+    "CauseFinding",
+    "Curve",
+    "Diagnosis",
+    "Evidence",
+    "Measurement",
+    "NotChecked",
+    "RemedyPlan",
+    "RunDiagnosis",
+    "SymptomFinding",
+    "Verdict",
+]
+
+Verdict = Literal["finding", "nothing_found", "cannot_tell", "unreadable"]
+CauseStatus = Literal["assessed", "not_assessable", "insufficient_data"]
+
+
+@dataclass(frozen=True, slots=True)
+class BookRef:
+    """Which rulebook spoke: id, version and hash of its content reproduce a verdict."""
+
+    id: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number behind a symptom: feature name, its value (None = missing), unit, reliability 0…1, and how far it
+    speaks for the symptom (`membership`, 0…1)."""
+
+    feature: str
+    value: float | None
+    unit: str
+    reliability: float
+    membership: float | None
+    ramp: str
+
+
+@dataclass(frozen=True, slots=True)
+class SymptomFinding:
+    """A symptom as seen in this run. `membership` is 0…1 (½ = cannot tell); `onset_step`/`end_step` bound the bad
+    interval in units of the run's x-axis; `statement` is a sentence that cites signal, value and step."""
+
+    id: str
+    title: str
+    membership: float
+    onset_step: float | None
+    end_step: float | None
+    signal: str | None
+    value: float | None
+    statement: str
+    measurements: tuple[Measurement, ...] = ()
+    max_value: float | None = None
+    ratio: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One line of the ledger: a symptom's weight for or against a cause in decibans, and the odds so far."""
+
+    symptom: str
+    title: str
+    membership: float | None
+    decibans: float
+    running_probability: float
+    statement: str
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyPlan:
+    """One intervention with its numbers worked out for this run.
+
+    `current` is the run's own value (None = not known: then `relative` says what to do relative to it),
+    `proposed` the computed one, `before`/`after` code for the run's framework, `clamped` why the number was limited,
+    `expected` the promised effect in words, `expect` the same as data for a later check.
+    """
+
+    knob: str
+    summary: str
+    current: float | None
+    current_origin: str | None
+    proposed: float | None
+    values: tuple[tuple[str, float], ...]
+    relative: str
+    before: str | None
+    after: str | None
+    framework: str | None
+    clamped: str | None
+    expected: tuple[str, ...]
+    expect: tuple[tuple[str, str, float, float | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CauseFinding:
+    """A cause with its probability (None when it is not assessable) and the ledger that leads to it."""
+
+    id: str
+    book: str
+    title: str
+    kind: Literal["fault", "benign", "insufficient"]
+    probability: float | None
+    calibrated: bool
+    coverage: float
+    status: CauseStatus
+    prior: float
+    evidence: tuple[Evidence, ...]
+    explained_away_decibans: float = 0.0
+    missing: tuple[str, ...] = ()
+    remedies: tuple[RemedyPlan, ...] = ()
+    description: str = ""
+    tell_apart: str = ""
+    references: tuple[str, ...] = ()
+    experimental: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotChecked:
+    """Something the rulebooks would have liked to look at: what, why not, and what to log so that it can be."""
+
+    what: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One signal for display: float64 arrays of shape (n,), thinned so that minima and maxima survive."""
+
+    signal: str
+    title: str
+    unit: str
+    step: NDArray[np.float64]
+    value: NDArray[np.float64]
+    bad: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDiagnosis:
+    """What is said about one run; `causes` are sorted by probability, the most probable first."""
+
+    id: str
+    path: str
+    verdict: Verdict
+    verdict_reason: str
+    framework: str | None = None
+    framework_version: str | None = None
+    algorithm: str | None = None
+    env: str | None = None
+    x_axis: str = "env_steps"
+    last_step: float | None = None
+    points: int = 0
+    action_space: ActionSpace | None = None
+    primary_symptom: SymptomFinding | None = None
+    symptoms: tuple[SymptomFinding, ...] = ()
+    causes: tuple[CauseFinding, ...] = ()
+    remarks: tuple[str, ...] = ()
+    not_checked: tuple[NotChecked, ...] = ()
+    log_issues: tuple[LogIssue, ...] = ()
+    unmapped: tuple[UnmappedKey, ...] = ()
+    curves: tuple[Curve, ...] = ()
+
+    @property
+    def findings(self) -> tuple[CauseFinding, ...]:
+        """Assessed faults, the most probable first."""
+        return tuple(c for c in self.causes if c.kind == "fault" and c.probability is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The answer for a path: one `RunDiagnosis` a run, and the rulebooks that spoke."""
+
+    path: str
+    rulebooks: tuple[BookRef, ...]
+    runs: tuple[RunDiagnosis, ...]
+    created: str = ""
+    suppressed: int = 0
+    notes: tuple[str, ...] = field(default_factory=tuple)

@@ -1,0 +1,1 @@
+"""Rulebooks: loading with positions, resolving, membership, scoring, calibration."""

@@ -1,0 +1,219 @@
+"""A rulebook after loading, resolving and checking: plain frozen values that scoring works on.
+
+The YAML shape and its validation live in `model.py`; this is what is left once every name is resolved.
+Everything here is data that can be compared, hashed by content and written as JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from ..features.windows import Window
+
+__all__ = [
+    "All",
+    "Any_",
+    "AppliesTo",
+    "Book",
+    "Calibration",
+    "Cause",
+    "Condition",
+    "Expect",
+    "Leaf",
+    "Link",
+    "Mean",
+    "Not",
+    "OnsetSpec",
+    "Ramp",
+    "Remedy",
+    "SymptomRef",
+    "Symptom",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """Membership of a number: 0 below `low` and 1 above `high` (rising), the mirror (falling), or a trapezoid.
+
+    For `band` the membership is 0 outside (low, high) and 1 inside [full_low, full_high]. On a log scale all
+    bounds are positive and values ≤ 0 count as below `low`.
+    """
+
+    shape: Literal["rising", "falling", "band"]
+    low: float
+    high: float
+    full_low: float | None = None
+    full_high: float | None = None
+    scale: Literal["linear", "log"] = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A ramp over one number: a feature (`policy.kl.late.median`), a derived feature of the book, a configuration
+    value, or the number of log issues with a code."""
+
+    kind: Literal["feature", "derived", "config", "issue"]
+    name: str
+    ramp: Ramp
+
+
+@dataclass(frozen=True, slots=True)
+class SymptomRef:
+    """The membership of another symptom of the book."""
+
+    symptom: str
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Lowest membership of the parts."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any_:  # noqa: N801 - `Any` is typing's
+    """Highest membership of the parts."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Mean membership of the parts: for near-duplicate measurements of one thing."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """One minus the membership of the part."""
+
+    part: Condition
+
+
+Condition = Leaf | SymptomRef | All | Any_ | Mean | Not
+
+
+@dataclass(frozen=True, slots=True)
+class OnsetSpec:
+    """How to date a symptom: the first lasting stretch in which `signal` is above/below `bound`."""
+
+    signal: str
+    direction: Literal["above", "below"]
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """Something visible in the curves. `base_rate` = share of runs without any listed cause that show it."""
+
+    id: str
+    title: str
+    condition: Condition
+    base_rate: float
+    onset: OnsetSpec | None = None
+    severity: float = 1.0
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Evidence: with the cause, how often is the symptom seen (`seen`, a probability)."""
+
+    symptom: str
+    seen: float
+    absence: Literal["counts", "ignore"] = "counts"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliesTo:
+    """Runs that a book or a cause is about; an empty tuple is no restriction."""
+
+    algorithm: tuple[str, ...] = ()
+    framework: tuple[str, ...] = ()
+    action_space: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """What a remedy promises: `feature` rises or falls to `target` within `within_steps` steps."""
+
+    feature: str
+    direction: Literal["rises_to", "falls_to"]
+    target: float
+    within_steps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One knob to turn. `set` is an expression over configuration values and features; `values` are further named
+    numbers for the patch; `patch` maps a framework to a code template; `bounds`/`step_limit` override the
+    knob's own."""
+
+    knob: str
+    summary: str
+    set: str | None = None
+    values: tuple[tuple[str, str], ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step_limit: float | None = None
+    relative: str = ""
+    expect: tuple[Expect, ...] = ()
+    patch: tuple[tuple[str, str], ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A root cause. `kind`: `fault` (a finding), `benign` (explains why something that looks bad is not) or
+    `insufficient` (the log is too short or too poor to tell)."""
+
+    id: str
+    title: str
+    prior: float
+    links: tuple[Link, ...]
+    kind: Literal["fault", "benign", "insufficient"] = "fault"
+    status: Literal["stable", "experimental", "deprecated"] = "stable"
+    description: str = ""
+    applies_to: AppliesTo = field(default_factory=AppliesTo)
+    requires: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    tell_apart: str = ""
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Platt: P' = σ(a·logit P + b), with the corpus it was fitted on."""
+
+    a: float
+    b: float
+    corpus: str
+    n: int
+    brier: float
+    log_loss: float
+    ece: float
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A resolved rulebook: what it extends is already merged in. `sha256` is of the source bytes of all its files."""
+
+    id: str
+    version: str
+    sha256: str
+    title: str
+    path: str
+    applies_to: AppliesTo
+    windows: tuple[Window, ...]
+    derived: tuple[tuple[str, str], ...]
+    symptoms: tuple[Symptom, ...]
+    causes: tuple[Cause, ...]
+    extends: tuple[str, ...] = ()
+    description: str = ""
+    calibration: Calibration | None = None

@@ -1,0 +1,1 @@
+"""The common schema: the taxonomy of signals and the `Run` that holds them."""

@@ -1,0 +1,1 @@
+"""Built-in rulebooks: YAML data."""
