@@ -33,7 +33,7 @@ class SignalSpec:
     unit: str
     sign: str
     algorithms: tuple[str, ...]
-    null: str
+    missing: str
     derived: bool = False
     sources: tuple[str, ...] = ()
 
@@ -80,7 +80,7 @@ def signal_specs() -> dict[str, SignalSpec]:
             unit=str(entry["unit"]),
             sign=str(entry["sign"]),
             algorithms=tuple(entry["algorithms"]),
-            null=entry["null"],
+            missing=entry["missing"],
             derived=bool(entry.get("derived", False)),
             sources=tuple(entry.get("from", ())),
         )
