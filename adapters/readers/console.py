@@ -1,0 +1,160 @@
+"""Console output: tables and lines that frameworks print, also inside a larger log.
+
+Understood: boxed tables (`| key | value |` between rules of dashes, with SB3's section headings and indented keys), verl lines
+(`step:12 - actor/lr:0.000 - …`), printed dicts (`{'loss': 0.1, 'reward': 2.0}`), rsl_rl blocks (`Learning iteration 3/100` followed by
+`Mean reward: 1.2`), and free lines of `key: value` or `key=value` pairs (`[Step 100] Reward: 1.2, KL: 0.01`). Colours, carriage returns and
+`(Actor pid=12)` prefixes are removed. A table that is cut off at the end of the text is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from rl_diagnose.signals.run import LogIssue
+
+from .records import number, table_from_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .points import Table
+
+__all__ = ["looks_like_console", "read_console"]
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ACTOR = re.compile(r"^\s*\([A-Za-z_][^()]{0,80}pid=\d+[^()]{0,80}\)\s?")
+_RULE = re.compile(r"^\s*[-─━=+┌└├╔╚]{6,}[-─━=+┐┘┤╗╝\s]*$")
+_ROW = re.compile(r"^\s*[|│║](?P<key>[^|│║]*)[|│║](?P<value>[^|│║]*)[|│║]\s*$")
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|-?inf|-?Infinity"
+_PAIR = re.compile(
+    rf"(?P<key>[A-Za-z_][\w./%@-]*(?: [A-Za-z_(][\w./%()-]*){{0,3}}?)\s*[:=]\s*(?P<value>{_NUMBER})(?![\w.])"
+)
+_STEP_TAG = re.compile(
+    r"\b(?P<key>global step|global_step|timesteps?|steps?|iterations?|iter|epochs?|updates?|episodes?)[\s:=#]+(?P<value>\d+)\b",
+    re.IGNORECASE,
+)
+_RSL_HEAD = re.compile(r"Learning iteration\s+(\d+)\s*/\s*(\d+)")
+_RSL_ROW = re.compile(rf"^\s*(?P<key>[A-Za-z][\w ()/.-]*?):\s+(?P<value>{_NUMBER})\b")
+MAX_LINE = 20_000
+
+
+def looks_like_console(head: str) -> bool:
+    """True when the first part of a text holds at least two rows or lines that this reader understands."""
+    seen = 0
+    for record in _records(_lines(head), []):
+        seen += len(record) >= 2
+        if seen >= 2:
+            return True
+    return False
+
+
+def read_console(text: str, name: str) -> Table:
+    """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come."""
+    issues: list[LogIssue] = []
+    records = list(_records(_lines(text), issues))
+    if any(key.endswith("...") for record in records for key in record):
+        issues.append(
+            LogIssue(
+                "truncated_keys",
+                "the console table cut long keys short; they are matched by their beginning",
+                name,
+                severity="info",
+            )
+        )
+    return table_from_records(name, records, issues=issues)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as a terminal shows them: what follows the last carriage return of a line overwrites the rest."""
+    return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
+
+
+def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str, object]]:
+    table: dict[str, object] | None = None
+    section = ""
+    block: dict[str, object] | None = None  # an rsl_rl block
+    for raw in lines:
+        line = _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE]
+        row = _ROW.match(line)
+        if row:
+            if block:
+                yield block
+            block = None
+            table = {} if table is None else table
+            section = _table_row(row["key"], row["value"], section, table)
+            continue
+        if _RULE.match(line):
+            if table:
+                yield table
+            table, section = None, ""
+            continue
+        if table and not line.strip():
+            continue
+        head = _RSL_HEAD.search(line)
+        if head:
+            if block:
+                yield block
+            block = {"iteration": float(head[1])}
+            continue
+        if block is not None:
+            entry = _RSL_ROW.match(line)
+            if entry:
+                block[entry["key"].strip()] = number(entry["value"])
+            continue
+        record = _line(line)
+        if record:
+            yield record
+    if block and len(block) > 1:
+        yield block
+    if table:
+        issues.append(
+            LogIssue("truncated_tail", "the last console table is cut off and was left out", severity="info")
+        )
+
+
+def _table_row(key: str, value: str, section: str, table: dict[str, object]) -> str:
+    """Add one boxed row to `table`; returns the section that the next rows belong to."""
+    name, parsed = key.strip(), number(value)
+    if name.endswith("/") and not value.strip():
+        return name
+    indented = key.startswith(("    ", "\t")) and bool(section)
+    if name and parsed is not None:
+        table[f"{section}{name}" if indented else name] = parsed
+    return section if indented else ""
+
+
+def _line(line: str) -> dict[str, object] | None:
+    """One free line as a record; None when it does not hold at least two numbers with names."""
+    text = line.strip()
+    if not text:
+        return None
+    if text.startswith("{") and text.endswith("}"):
+        return _printed_dict(text)
+    if " - " in text and ":" in text and text.startswith("step:"):
+        pairs = (part.rsplit(":", 1) for part in text.split(" - "))
+        record: dict[str, object] = {
+            p[0].strip(): number(p[1]) for p in pairs if len(p) == 2 and number(p[1]) is not None
+        }
+        return record if len(record) >= 2 else None
+    record = {}
+    for match in _PAIR.finditer(text):
+        record.setdefault(match["key"].strip(), number(match["value"]))
+    step = _STEP_TAG.search(text)
+    if step and record:
+        record.setdefault(step["key"].lower().replace(" ", "_"), number(step["value"]))
+    return record if len(record) >= 2 else None
+
+
+def _printed_dict(text: str) -> dict[str, object] | None:
+    if len(text) > MAX_LINE - 1:
+        return None
+    try:
+        value = ast.literal_eval(re.sub(r"\b(nan|inf)\b", r"'\1'", text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    record: dict[str, object] = {str(k): n for k, v in value.items() if (n := number(v)) is not None}
+    return record if len(record) >= 2 else None

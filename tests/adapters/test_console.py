@@ -1,0 +1,116 @@
+"""Console text: each family of lines as its framework prints it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from rl_diagnose.adapters.readers.console import looks_like_console, read_console
+
+SB3 = """Using cpu device
+Logging to ./tb/PPO_1
+---------------------------------
+| rollout/           |          |
+|    ep_rew_mean     | 21.5     |
+| time/              |          |
+|    total_timesteps | 2048     |
+---------------------------------
+some other line
+------------------------------------------
+| rollout/                |              |
+|    ep_rew_mean          | 2.6e+01      |
+| time/                   |              |
+|    total_timesteps      | 4096         |
+| train/                  |              |
+|    approx_kl            | 0.0083       |
+|    explained_variance   | nan          |
+------------------------------------------
+"""
+
+
+def test_sb3_tables_become_rows_with_section_prefixes() -> None:
+    table = read_console(SB3, "out.txt")
+    assert table.numbers["rollout/ep_rew_mean"].tolist() == [21.5, 26.0]
+    assert table.numbers["time/total_timesteps"].tolist() == [2048.0, 4096.0]
+    assert math.isnan(table.numbers["train/approx_kl"][0])
+    assert table.numbers["train/approx_kl"][1] == 0.0083
+    assert math.isnan(table.non_finite["train/explained_variance"][1])
+
+
+def test_a_table_cut_off_at_the_end_is_left_out_and_reported() -> None:
+    table = read_console(SB3.rstrip().rsplit("\n", 2)[0], "out.txt")
+    assert table.rows == 1
+    assert [i.code for i in table.issues] == ["truncated_tail"]
+
+
+def test_truncated_keys_are_reported() -> None:
+    text = "------------\n| rollout/exploration... | 0.5 |\n| loss | 1.0 |\n------------\n"
+    assert [i.code for i in read_console(text, "x").issues] == ["truncated_keys"]
+
+
+@pytest.mark.parametrize(
+    ("line", "record"),
+    [
+        (
+            "[Step 100] Reward: 1.2, Entropy: 0.6, KL: 0.01",
+            {"Reward": 1.2, "Entropy": 0.6, "KL": 0.01, "step": 100.0},
+        ),
+        ("global_step=2048, episodic_return=21.0", {"global_step": 2048.0, "episodic_return": 21.0}),
+        ("Epoch 3 | loss=0.1 | mean reward: -3e-2", {"loss": 0.1, "mean reward": -0.03, "epoch": 3.0}),
+        (
+            "step:101 - actor/entropy_loss:0.035 - actor/lr:0.000",
+            {"step": 101.0, "actor/entropy_loss": 0.035, "actor/lr": 0.0},
+        ),
+        ("{'loss': 0.1, 'reward': nan, 'name': 'x'}", {"loss": 0.1}),
+        ("\x1b[36m(TaskRunner pid=81)\x1b[0m step:1 - actor/kl:0.5", {"step": 1.0, "actor/kl": 0.5}),
+    ],
+)
+def test_a_line_of_pairs_becomes_one_row(line: str, record: dict[str, float]) -> None:
+    table = read_console(line, "x")
+    assert {key: values.tolist() for key, values in table.numbers.items() if key in record} == {
+        k: [v] for k, v in record.items()
+    }
+    assert table.rows == 1
+
+
+def test_rsl_rl_blocks_take_their_iteration_from_the_heading() -> None:
+    text = "  Learning iteration 7/100  \n\n   Mean reward: 1.5\n   Mean episode length: 20.00\n  Learning iteration 8/100 \n   Mean reward: 2.5\n"
+    table = read_console(text, "x")
+    assert table.numbers["iteration"].tolist() == [7.0, 8.0]
+    assert table.numbers["Mean reward"].tolist() == [1.5, 2.5]
+
+
+def test_progress_bars_overwrite_their_line() -> None:
+    assert read_console("10% loss=1 kl=2\r20% loss=3 kl=4", "x").numbers["loss"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "Traceback (most recent call last):",
+        "loss improved",
+        "{'a': __import__('os')}",
+        "{" * 500 + "}" * 500,
+    ],
+)
+def test_other_lines_are_no_rows(line: str) -> None:
+    assert read_console(line, "x").rows == 0
+
+
+def test_prose_is_not_taken_for_a_log() -> None:
+    assert not looks_like_console("Version: 1.2\nInstalled packages\nnumpy 1.26\n")
+    assert looks_like_console(SB3)
+
+
+@pytest.mark.corpus
+def test_real_console_output_has_the_values_of_progress_csv(shared: Path) -> None:
+    run = shared / "corpus" / "runs" / "r0193"
+    table = read_console((run / "stdout.txt").read_text(), "stdout.txt")
+    header, *rows = (line.split(",") for line in (run / "progress.csv").read_text().splitlines())
+    column = header.index("train/entropy_loss")
+    wanted = [float(row[column]) for row in rows if row[column]]
+    got = [v for v in table.numbers["train/entropy_loss"] if not math.isnan(v)]
+    assert got == pytest.approx(wanted, rel=5e-3)
