@@ -109,9 +109,7 @@ def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str,
     if block and len(block) > 1:
         yield block
     if table:
-        issues.append(
-            LogIssue("truncated_tail", "the last console table is cut off and was left out", severity="info")
-        )
+        issues.append(LogIssue("truncated_tail", "the last console table is cut off and was left out", severity="info"))
 
 
 def _table_row(key: str, value: str, section: str, table: dict[str, object]) -> str:

@@ -33,9 +33,7 @@ def read_mlflow_run(folder: Path) -> EventFile:
     for count, path in enumerate(sorted(p for p in root.rglob("*") if p.is_file() and not p.is_symlink())):
         if count >= MAX_FILES:
             issues.append(
-                LogIssue(
-                    "too_many_files", f"more than {MAX_FILES} metric files: the rest was left out", str(root)
-                )
+                LogIssue("too_many_files", f"more than {MAX_FILES} metric files: the rest was left out", str(root))
             )
             break
         key = path.relative_to(root).as_posix()
@@ -43,9 +41,7 @@ def read_mlflow_run(folder: Path) -> EventFile:
         if points is not None:
             scalars[key] = points
     if not scalars:
-        raise LogError(
-            "the MLflow run has no readable metric", place=folder, hint="check that metrics/ holds files"
-        )
+        raise LogError("the MLflow run has no readable metric", place=folder, hint="check that metrics/ holds files")
     return EventFile(folder.name, scalars, hparams=_params(folder / "params"), issues=tuple(issues))
 
 
@@ -77,13 +73,9 @@ def _metric(path: Path, key: str, issues: list[LogIssue]) -> EventPoints | None:
         without_step += len(parts) == 2
         rows.append((step, stamp / 1000.0, value))
     if bad:
-        issues.append(
-            LogIssue("bad_lines", f"{bad} lines of {key} are not MLflow metric lines and were left out", key)
-        )
+        issues.append(LogIssue("bad_lines", f"{bad} lines of {key} are not MLflow metric lines and were left out", key))
     if without_step:
-        issues.append(
-            LogIssue("no_step", f"{key} has no steps: the index of the line is used", key, severity="info")
-        )
+        issues.append(LogIssue("no_step", f"{key} has no steps: the index of the line is used", key, severity="info"))
     if not rows:
         return None
     table = np.array(rows, dtype=np.float64)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
     from rl_diagnose.signals.run import LogIssue
 
-__all__ = ["EventPoints", "EventFile", "Table"]
+__all__ = ["EventFile", "EventPoints", "Table"]
 
 
 @dataclass(frozen=True, slots=True)

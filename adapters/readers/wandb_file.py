@@ -66,9 +66,7 @@ def read_wandb_file(path: Path) -> WandbFile:
         try:
             fields = list(_fields(payload))
         except (IndexError, struct.error, ValueError):
-            issues.append(
-                LogIssue("damaged_record", "a W&B record could not be decoded and was left out", path.name)
-            )
+            issues.append(LogIssue("damaged_record", "a W&B record could not be decoded and was left out", path.name))
             continue
         for field, value in fields:
             if not isinstance(value, bytes):
@@ -84,9 +82,7 @@ def read_wandb_file(path: Path) -> WandbFile:
             elif field == _RECORD_EXIT:
                 finished = True
     if not rows:
-        raise LogError(
-            "the W&B file holds no history rows: the run ended before anything was logged", place=path
-        )
+        raise LogError("the W&B file holds no history rows: the run ended before anything was logged", place=path)
     if not finished:
         issues.append(
             LogIssue(
@@ -114,15 +110,11 @@ def _records(data: bytes, name: str, issues: list[LogIssue]) -> Iterator[bytes]:
             continue
         body = data[start:end]
         if end > len(data):
-            issues.append(
-                LogIssue("truncated_tail", f"the file ends inside a record at byte {position}", name)
-            )
+            issues.append(LogIssue("truncated_tail", f"the file ends inside a record at byte {position}", name))
             return
         if length > room - HEADER.size or zlib.crc32(body, zlib.crc32(bytes([kind]))) != checksum:
             issues.append(
-                LogIssue(
-                    "damaged_record", f"bad checksum at byte {position}: skipped to the next block", name
-                )
+                LogIssue("damaged_record", f"bad checksum at byte {position}: skipped to the next block", name)
             )
             position, parts = position + room, []
             continue

@@ -28,8 +28,8 @@ __all__ = [
     "OnsetSpec",
     "Ramp",
     "Remedy",
-    "SymptomRef",
     "Symptom",
+    "SymptomRef",
 ]
 
 

@@ -24,7 +24,11 @@ def reference_markdown() -> str:
         "|---|---|---|---|---|---|",
     ]
     for spec in signal_specs().values():
-        meaning = f"{spec.meaning} (derived from {', '.join(f'`{s}`' for s in spec.sources)})" if spec.derived else spec.meaning
+        meaning = (
+            f"{spec.meaning} (derived from {', '.join(f'`{s}`' for s in spec.sources)})"
+            if spec.derived
+            else spec.meaning
+        )
         algorithms = ", ".join(spec.algorithms)
         lines.append(f"| `{spec.id}` | {meaning} | {spec.unit} | {spec.sign} | {algorithms} | {spec.missing} |")
     lines += [

@@ -85,9 +85,7 @@ def test_a_record_that_spans_blocks_is_put_together(tmp_path: Path) -> None:
 
 def test_non_finite_values_are_kept_as_evidence(tmp_path: Path) -> None:
     read = read_wandb_file(
-        write(
-            tmp_path, store([history({"a": 1.0}), history({"a": "NaN"}), history({"a": float("inf")}), EXIT])
-        )
+        write(tmp_path, store([history({"a": 1.0}), history({"a": "NaN"}), history({"a": float("inf")}), EXIT]))
     )
     assert read.history.numbers["a"][0] == 1.0
     assert [str(v) for v in read.history.non_finite["a"]] == ["0.0", "nan", "inf"]

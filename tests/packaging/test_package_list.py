@@ -45,16 +45,24 @@ def test_every_data_file_is_covered_by_package_data() -> None:
             owner = next(p for p in parents if (p / "__init__.py").is_file())
             name = ".".join([package, *owner.relative_to(ROOT / folder).parts])
             patterns = SETUPTOOLS["package-data"].get(name, [])
-            assert any(path.relative_to(owner).full_match(p) if hasattr(path, "full_match") else
-                       path.match(p.removeprefix("**/")) for p in patterns), path
+            assert any(
+                path.relative_to(owner).full_match(p)
+                if hasattr(path, "full_match")
+                else path.match(p.removeprefix("**/"))
+                for p in patterns
+            ), path
 
 
-@pytest.mark.parametrize("module", sorted((ROOT / "engine").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "module", sorted((ROOT / "engine").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix()
+)
 def test_engine_modules_import_relatively_and_never_an_adapter(module: Path) -> None:
     for node in ast.walk(ast.parse(module.read_text("utf-8"))):
         names = (
-            [alias.name for alias in node.names] if isinstance(node, ast.Import)
-            else [node.module or ""] if isinstance(node, ast.ImportFrom) and node.level == 0
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and node.level == 0
             else []
         )
         assert not [n for n in names if n.split(".")[0] in {"rl_diagnose", "engine", "adapters", "rulebooks"}]

@@ -16,10 +16,37 @@ from rl_diagnose.signals.taxonomy import (
     suggest_signal,
 )
 
-DESIGN_SIGNALS = """reward.train reward.eval reward.train_std episode.length policy.entropy policy.kl policy.kl_ref
-policy.clip_fraction policy.loss policy.std policy.ratio_max value.loss value.explained_variance value.mean loss.total
-optim.learning_rate optim.grad_norm optim.clip_range optim.entropy_coef optim.kl_coef q.mean critic.loss actor.loss alpha
-exploration.epsilon llm.response_length llm.truncated_fraction llm.zero_std_fraction time.fps""".split()
+DESIGN_SIGNALS = [
+    "reward.train",
+    "reward.eval",
+    "reward.train_std",
+    "episode.length",
+    "policy.entropy",
+    "policy.kl",
+    "policy.kl_ref",
+    "policy.clip_fraction",
+    "policy.loss",
+    "policy.std",
+    "policy.ratio_max",
+    "value.loss",
+    "value.explained_variance",
+    "value.mean",
+    "loss.total",
+    "optim.learning_rate",
+    "optim.grad_norm",
+    "optim.clip_range",
+    "optim.entropy_coef",
+    "optim.kl_coef",
+    "q.mean",
+    "critic.loss",
+    "actor.loss",
+    "alpha",
+    "exploration.epsilon",
+    "llm.response_length",
+    "llm.truncated_fraction",
+    "llm.zero_std_fraction",
+    "time.fps",
+]
 
 
 def test_the_taxonomy_holds_every_signal_of_the_design() -> None:
@@ -69,4 +96,6 @@ def test_hyperparameter_bounds_are_ordered_and_their_signals_exist() -> None:
 
 def test_the_reference_page_is_current() -> None:
     page = Path(__file__).resolve().parents[2] / "docs" / "signals.md"
-    assert page.read_text("utf-8") == reference_markdown(), "run: python -m rl_diagnose.signals.reference > docs/signals.md"
+    assert page.read_text("utf-8") == reference_markdown(), (
+        "run: python -m rl_diagnose.signals.reference > docs/signals.md"
+    )
