@@ -1,0 +1,110 @@
+"""The Tianshou adapter's signals equal what Tianshou's own statistics report while a real agent trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tianshou")
+
+from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
+
+
+def train_ppo(folder: Path) -> tuple[list[Any], list[Any]]:
+    """Train PPO on CartPole with the framework's TensorBoard logger; return its collect and update statistics."""
+    import gymnasium
+    import torch
+    from tianshou.algorithm import PPO
+    from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.data import Collector, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv
+    from tianshou.trainer import OnPolicyTrainerParams
+    from tianshou.utils import TensorboardLogger
+    from tianshou.utils.net.common import Net
+    from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
+    from torch.distributions import Categorical
+    from torch.utils.tensorboard import SummaryWriter
+
+    torch.manual_seed(0)
+    np.random.seed(0)  # noqa: NPY002 - Tianshou draws from numpy's global generator
+    env = gymnasium.make("CartPole-v1")
+    shape, actions = env.observation_space.shape, env.action_space
+
+    def net() -> Any:
+        return Net(state_shape=shape, hidden_sizes=[16])
+
+    actor = DiscreteActor(preprocess_net=net(), action_shape=actions.n, softmax_output=False)
+    policy = ProbabilisticActorPolicy(
+        actor=actor, dist_fn=lambda logits: Categorical(logits=logits), action_space=actions, action_scaling=False
+    )
+    algorithm = PPO(policy=policy, critic=DiscreteCritic(preprocess_net=net()), optim=AdamOptimizerFactory(lr=1e-3))
+    train, test = (DummyVectorEnv([lambda: gymnasium.make("CartPole-v1") for _ in range(4)]) for _ in range(2))
+    logger = TensorboardLogger(SummaryWriter(str(folder)), training_interval=1, update_interval=1)
+    collects: list[Any] = []
+    updates: list[Any] = []
+    log_training, log_update = logger.log_training_data, logger.log_update_data
+    logger.log_training_data = lambda data, step: (collects.append((step, data)), log_training(data, step))[1]
+    logger.log_update_data = lambda data, step: (updates.append((step, data)), log_update(data, step))[1]
+    algorithm.run_training(
+        OnPolicyTrainerParams(
+            training_collector=Collector(algorithm, train, VectorReplayBuffer(4000, 4), exploration_noise=True),
+            test_collector=Collector(algorithm, test),
+            max_epochs=3,
+            epoch_num_steps=1024,
+            collection_step_num_env_steps=512,
+            update_step_num_repetitions=2,
+            batch_size=64,
+            test_step_num_episodes=4,
+            logger=logger,
+            verbose=False,
+            show_progress=False,
+        )
+    )
+    logger.writer.close()
+    return collects, updates
+
+
+def flat(data: dict[str, Any], prefix: str = "") -> dict[str, float]:
+    out: dict[str, float] = {}
+    for key, value in data.items():
+        name = f"{prefix}/{key}" if prefix else str(key)
+        if isinstance(value, dict):
+            out.update(flat(value, name))
+        elif isinstance(value, int | float | np.number):
+            out[name] = float(value)
+    return out
+
+
+def test_ppo_signals_equal_what_the_logger_was_given(tmp_path: Path) -> None:
+    folder = tmp_path / "ppo"
+    collects, updates = train_ppo(folder)
+    run = load_run(folder)
+    assert (run.framework, run.algorithm) == ("tianshou", "ppo")
+    returns = {float(s): flat(d)["returns_stat/mean"] for s, d in collects if "returns_stat/mean" in flat(d)}
+    series = run.series["reward.train"]
+    assert dict(zip(series.step.tolist(), series.value.tolist(), strict=True)) == pytest.approx(returns, rel=1e-5)
+    for signal, key in (
+        ("policy.entropy", "ent_loss/mean"),
+        ("value.loss", "vf_loss/mean"),
+        ("policy.loss", "actor_loss/mean"),
+    ):
+        wanted = [flat(d)[key] for _, d in updates if key in flat(d)]
+        assert len(wanted) >= 3, sorted(flat(updates[0][1]))
+        assert run.series[signal].value.tolist() == pytest.approx(wanted, rel=1e-5), signal
+    assert run.series["policy.entropy"].value[0] > 0
+
+
+def test_updates_are_placed_on_the_axis_of_environment_steps(tmp_path: Path) -> None:
+    folder = tmp_path / "ppo"
+    collects, updates = train_ppo(folder)
+    run = load_run(folder)
+    assert run.x_axis == "env_steps"
+    last = collects[-1][0]
+    entropy = run.series["policy.entropy"]
+    assert len(entropy) == len(updates)
+    assert 0.9 * last <= entropy.step[-1] <= last
+    assert 0 < entropy.step[0] <= 0.5 * last
