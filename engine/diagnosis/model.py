@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from rich.console import RenderableType
 
     from ..signals.run import ActionSpace, LogIssue, UnmappedKey
 
@@ -41,7 +42,11 @@ class BookRef:
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """One number behind a symptom: feature name, its value (None = missing), unit, reliability 0…1, and how far it
-    speaks for the symptom (`membership`, 0…1)."""
+    speaks for the symptom (`membership`, 0…1).
+
+    `ramp` is the rule in words, `signal` the signal that the number was taken from (None for a configuration value
+    or a count of log issues), `steps` the part of the run it was taken over, in units of the run's x-axis.
+    """
 
     feature: str
     value: float | None
@@ -49,6 +54,8 @@ class Measurement:
     reliability: float
     membership: float | None
     ramp: str
+    signal: str | None = None
+    steps: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,10 @@ class SymptomFinding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One line of the ledger: a symptom's weight for or against a cause in decibans, and the odds so far."""
+    """One line of the ledger: a symptom's weight for or against a cause in decibans, and the odds so far.
+
+    `statement` cites signal, value and steps in words; `measurement` is the number that decides the symptom.
+    """
 
     symptom: str
     title: str
@@ -80,6 +90,7 @@ class Evidence:
     running_probability: float
     statement: str
     missing: bool = False
+    measurement: Measurement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,8 @@ class RemedyPlan:
 
     `current` is the run's own value (None = not known: then `relative` says what to do relative to it),
     `proposed` the computed one, `before`/`after` code for the run's framework, `clamped` why the number was limited,
-    `expected` the promised effect in words, `expect` the same as data for a later check.
+    `expected` the promised effect in words, `expect` the same as data for a later check (feature, direction, target,
+    within so many steps). `note` says when the code is for another framework than the run's own.
     """
 
     knob: str
@@ -104,6 +116,8 @@ class RemedyPlan:
     clamped: str | None
     expected: tuple[str, ...]
     expect: tuple[tuple[str, str, float, float | None], ...] = ()
+    note: str | None = None
+    integer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +154,10 @@ class NotChecked:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One signal for display: float64 arrays of shape (n,), thinned so that minima and maxima survive."""
+    """One signal for display: float64 arrays of shape (n,), thinned so that minima and maxima survive.
+
+    A NaN in `value` is a non-finite value of the log. `bad` bounds the interval to mark, in units of the x-axis.
+    """
 
     signal: str
     title: str
@@ -152,7 +169,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class RunDiagnosis:
-    """What is said about one run; `causes` are sorted by probability, the most probable first."""
+    """What is said about one run; `causes` are sorted by probability, the most probable first.
+
+    `rulebooks` are the ones applied to this run; `symptoms` are all that the books describe, the clearest first.
+    """
 
     id: str
     path: str
@@ -174,11 +194,23 @@ class RunDiagnosis:
     log_issues: tuple[LogIssue, ...] = ()
     unmapped: tuple[UnmappedKey, ...] = ()
     curves: tuple[Curve, ...] = ()
+    rulebooks: tuple[BookRef, ...] = ()
+    adapter: str = ""
+    files: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[CauseFinding, ...]:
-        """Assessed faults, the most probable first."""
-        return tuple(c for c in self.causes if c.kind == "fault" and c.probability is not None)
+        """Assessed faults, the most probable first; experimental causes are not among them."""
+        return tuple(
+            c
+            for c in self.causes
+            if c.kind == "fault" and c.status == "assessed" and c.probability is not None and not c.experimental
+        )
+
+    @property
+    def top(self) -> CauseFinding | None:
+        """The cause that the verdict rests on; None unless the verdict is `finding`."""
+        return self.findings[0] if self.verdict == "finding" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +223,24 @@ class Diagnosis:
     created: str = ""
     suppressed: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document of schema ``rl-diagnose/diagnosis/v1`` as plain dicts and lists (no NaN, no infinity)."""
+        from ..report.json_report import to_document
+
+        return to_document(self)
+
+    def __str__(self) -> str:
+        from ..report.terminal import to_text
+
+        return to_text(self)
+
+    def __rich__(self) -> RenderableType:
+        from ..report.terminal import renderable
+
+        return renderable(self)
+
+    def _repr_html_(self) -> str:
+        from ..report.notebook import to_html
+
+        return to_html(self)

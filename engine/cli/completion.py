@@ -1,0 +1,98 @@
+"""Completion scripts, made from the parsers so that they cannot lag behind them."""
+
+from __future__ import annotations
+
+import sys
+
+from .parser import COMMANDS, Parser, completion_parser, diagnose_parser, inspect_parser
+
+__all__ = ["run", "script"]
+
+_BASH = """\
+_rl_diagnose() {{
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" words
+  case "$previous" in
+{values}
+  esac
+  case "${{COMP_WORDS[1]}}" in
+{options}
+  esac
+  [[ $COMP_CWORD -eq 1 ]] && words="$words {commands}"
+  if [[ $current == -* || $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  fi
+  COMPREPLY+=($(compgen -f -- "$current"))
+}}
+complete -o filenames -F _rl_diagnose rl-diagnose
+"""
+
+
+def run(arguments: list[str]) -> int:
+    """Print the script for the shell that is asked for."""
+    sys.stdout.write(script(completion_parser().parse_args(arguments).shell))
+    return 0
+
+
+def script(shell: str) -> str:
+    """The completion script of `bash`, `zsh` or `fish`."""
+    if shell == "fish":
+        return _fish()
+    bash = _bash()
+    return f"autoload -U +X bashcompinit && bashcompinit\n{bash}" if shell == "zsh" else bash
+
+
+def _parsers() -> dict[str, Parser]:
+    return {"diagnose": diagnose_parser(), "inspect": inspect_parser(), "completion": completion_parser()}
+
+
+def _actions(parser: Parser) -> list[tuple[list[str], str, list[str]]]:
+    """(option strings, help, choices) of every argument; no option strings for a positional one."""
+    return [
+        (list(a.option_strings), a.help or "", [str(c) for c in a.choices or ()])
+        for a in parser._actions  # noqa: SLF001 - argparse has no public list of its actions
+    ]
+
+
+def _bash() -> str:
+    parsers = _parsers()
+    values: dict[str, list[str]] = {}
+    options = []
+    for name, parser in parsers.items():
+        words = []
+        for strings, _, choices in _actions(parser):
+            words += strings or choices
+            if choices and strings:
+                known = values.setdefault("|".join(strings), [])
+                known += [c for c in choices if c not in known]
+        pattern = "*" if name == "diagnose" else name
+        options.append((pattern == "*", f'    {pattern}) words="{" ".join(words)}" ;;'))
+    return _BASH.format(
+        values="\n".join(
+            f'    {strings}) COMPREPLY=($(compgen -W "{" ".join(choices)}" -- "$current")); return ;;'
+            for strings, choices in values.items()
+        ),
+        options="\n".join(line for _, line in sorted(options)),
+        commands=" ".join(COMMANDS),
+    )
+
+
+def _fish() -> str:
+    lines = [
+        f"complete -c rl-diagnose -n __fish_is_first_token -a {name} -d {_quoted(text)}"
+        for name, text in COMMANDS.items()
+    ]
+    others = " ".join(name for name in COMMANDS if name != "diagnose")
+    for name, parser in _parsers().items():
+        when = (
+            f"__fish_seen_subcommand_from {name}" if name != "diagnose" else f"not __fish_seen_subcommand_from {others}"
+        )
+        for strings, text, choices in _actions(parser):
+            flags = "".join(f" -l {s[2:]}" if s.startswith("--") else f" -s {s[1:]}" for s in strings)
+            words = f" -xa {_quoted(' '.join(choices))}" if choices else ""
+            if flags or words:
+                lines.append(f"complete -c rl-diagnose -n {_quoted(when)}{flags}{words} -d {_quoted(text)}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

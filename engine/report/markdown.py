@@ -1,0 +1,173 @@
+"""The Markdown report: primary symptom, root causes, recommended action, expected impact, what was not checked."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..diagnosis.numbers import exact, number, percent, steps
+from . import words
+from .text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..diagnosis.model import CauseFinding, Diagnosis, RemedyPlan, RunDiagnosis, SymptomFinding
+
+__all__ = ["HEADER", "code", "escape", "to_markdown"]
+
+HEADER = "# rl-diagnose report"
+# Above this many runs only those with a finding get a section; the table names them all.
+FULL_SECTIONS = 20
+EVIDENCE_CAUSES = 3
+
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~#&!$]|(?<!\w)_|_(?!\w)")
+_LIST_START = re.compile(r"^(\d+)([.)])|^([-+=])")
+
+
+def escape(text: str) -> str:
+    """`text` as inert Markdown on one line: no markup, no HTML, no table cell break."""
+    inert = _SPECIAL.sub(lambda m: "\\" + m.group(), clean(text))
+    return _LIST_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", inert)
+
+
+def code(text: str) -> str:
+    """`text` as a code span, whatever backticks it holds."""
+    inert = clean(text).replace("|", "¦") or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", inert)), default=0) + 1)
+    pad = " " if inert.startswith("`") or inert.endswith("`") else ""
+    return f"{fence}{pad}{inert}{pad}{fence}"
+
+
+def to_markdown(diagnosis: Diagnosis) -> str:
+    """The whole report; one section a run, preceded by a table when there are several."""
+    runs = sorted(diagnosis.runs, key=words.severity)
+    lines = [HEADER, "", f"- Created: {diagnosis.created}", f"- Path: {code(diagnosis.path)}"]
+    lines += [f"- Rulebooks: {escape(words.book_words(diagnosis.rulebooks))}"] if diagnosis.rulebooks else []
+    lines += [f"- {escape(note)}" for note in diagnosis.notes]
+    lines.append("")
+    if len(runs) > 1:
+        lines += _overview(diagnosis, runs)
+    detailed = runs if len(runs) <= FULL_SECTIONS else [r for r in runs if r.verdict == "finding"]
+    for run in detailed:
+        lines += _run(run)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _overview(diagnosis: Diagnosis, runs: Sequence[RunDiagnosis]) -> list[str]:
+    from .table import COLUMNS, row
+
+    lines = ["## All runs", "", escape(words.summary(diagnosis)) + ".", ""]
+    counts = words.cause_counts(runs)
+    if counts:
+        lines += _table(("Runs", "Cause"), [(str(n), escape(title)) for title, n in counts])
+    lines += _table(COLUMNS, [tuple(escape(cell) for cell in row(run)) for run in runs])
+    if len(runs) > FULL_SECTIONS:
+        lines += ["Sections follow for the runs with a finding.", ""]
+    return lines
+
+
+def _run(run: RunDiagnosis) -> list[str]:
+    lines = [f"## {words.VERDICTS[run.verdict]}: {escape(run.id)}", "", f"**{escape(run.verdict_reason)}**", ""]
+    lines += [f"- Path: {code(run.path)}"]
+    known = words.facts(run)
+    lines += [f"- {escape(' · '.join(known))}"] if known else []
+    lines += [f"- Rulebooks: {escape(words.book_words(run.rulebooks))}"] if run.rulebooks else []
+    lines.append("")
+    if run.primary_symptom is not None:
+        lines += _primary(run.primary_symptom, run)
+    causes = words.main_causes(run)
+    if causes:
+        lines += _root_causes(run, causes)
+    if run.top is not None:
+        lines += _action(run.top)
+    if run.verdict == "nothing_found":
+        lines += _section("Checked and not seen", words.checked_titles(run))
+    lines += _section("Remarks", run.remarks)
+    lines += _section("What was not checked", [f"{n.what}: {n.reason}. {n.remedy}".strip() for n in run.not_checked])
+    lines += _section("The log itself", [words.issue_words(issue) for issue in run.log_issues])
+    return lines
+
+
+def _primary(symptom: SymptomFinding, run: RunDiagnosis) -> list[str]:
+    lines = ["### Detected primary symptom", "", f"**{escape(symptom.title)}**", ""]
+    if symptom.onset_step is not None:
+        until = f" (until {steps(symptom.end_step)})" if symptom.end_step is not None else ""
+        lines.append(f"- Onset: {words.axis_words(run)[:-1]} {steps(symptom.onset_step)}{until}")
+    if symptom.value is not None:
+        lines.append(f"- Value: {number(symptom.value)}" + (f" ({code(symptom.signal)})" if symptom.signal else ""))
+    if symptom.max_value is not None:
+        lines.append(f"- Theoretical maximum: {number(symptom.max_value, 4)}")
+    if symptom.ratio is not None:
+        lines.append(f"- Ratio: {number(symptom.ratio)}")
+    return [*lines, f"- Confidence: {percent(symptom.membership)}", f"- {escape(symptom.statement)}", ""]
+
+
+def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]:
+    lines = ["### Root-cause analysis", ""]
+    lines += _table(
+        ("Probability", "Cause", "Kind", "Evidence available"),
+        [(percent(c.probability or 0.0), escape(c.title), _kind(c), percent(c.coverage)) for c in causes],
+    )
+    hidden = words.hidden_causes(run)
+    lines += [f"{hidden} less probable causes are left out.", ""] if hidden else []
+    lines += [escape(words.calibration_words(run)), ""]
+    for cause in causes[: EVIDENCE_CAUSES if run.top else 1]:
+        lines += [f"#### Evidence on: {escape(cause.title)}", ""]
+        lines += _table(
+            ("Weight", "Sign", "What the log shows"),
+            [
+                ("missing" if e.missing else f"{e.decibans:+.1f} dB", escape(e.title), escape(e.statement))
+                for e in cause.evidence
+            ],
+        )
+        lines += [escape(words.prior_words(cause)) + ".", ""]
+        lines += [f"To tell it apart: {escape(cause.tell_apart)}", ""] if cause.tell_apart else []
+        lines += [f"References: {'; '.join(escape(r) for r in cause.references)}", ""] if cause.references else []
+    return lines
+
+
+def _kind(cause: CauseFinding) -> str:
+    return f"{cause.kind}, experimental" if cause.experimental else cause.kind
+
+
+def _action(cause: CauseFinding) -> list[str]:
+    lines = ["### Recommended action", ""]
+    if not cause.remedies:
+        lines += ["The rulebook names no knob for this cause.", ""]
+    for i, plan in enumerate(cause.remedies):
+        lines += _plan(plan, alternative=i > 0)
+    promises = [promise for plan in cause.remedies[:1] for promise in plan.expected]
+    return lines + _section("Expected impact", promises)
+
+
+def _plan(plan: RemedyPlan, *, alternative: bool) -> list[str]:
+    lines = [f"{'Alternatively: ' if alternative else ''}**{escape(plan.summary)}**", ""]
+    lines += [f"- {escape(words.knob_words(plan))}"]
+    lines += [f"- {escape(name)} = {exact(value)}" for name, value in plan.values]
+    lines += [f"- {escape(text)}" for text in (plan.clamped, plan.note) if text]
+    lines.append("")
+    for name, source in (("Before", plan.before), ("After", plan.after)):
+        if source:
+            lines += [f"{name}:", "", *_fence(source), ""]
+    return lines
+
+
+def _fence(source: str) -> list[str]:
+    mark = "`" * max(3, max((len(run) for run in re.findall("`+", source)), default=0) + 1)
+    return [f"{mark}python", *(_code_line(line) for line in source.rstrip().splitlines()), mark]
+
+
+def _code_line(line: str) -> str:
+    body = line.lstrip(" ")
+    return " " * (len(line) - len(body)) + clean(body)
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    items = [f"- {escape(line)}" for line in lines]
+    return [f"### {title}", "", *items, ""] if items else []
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    body = [f"| {' | '.join(cells)} |" for cells in rows]
+    return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *body, ""]
