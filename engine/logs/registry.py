@@ -1,0 +1,57 @@
+"""The adapters that are installed: built-in and third-party ones, found by entry point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+
+from .adapter import Adapter
+
+__all__ = ["GROUP", "PluginProblem", "adapters", "plugin_problems"]
+
+GROUP = "rl_diagnose.adapters"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginProblem:
+    """An entry point that gives no adapter: its `name`, what it points at, and what went wrong."""
+
+    name: str
+    target: str
+    fact: str
+
+    def __str__(self) -> str:
+        return f"adapter '{self.name}' ({self.target}) is left out: {self.fact}"
+
+
+def adapters() -> tuple[Adapter, ...]:
+    """All adapters that can be used, by name. Loaded once per process."""
+    return _load()[0]
+
+
+def plugin_problems() -> tuple[PluginProblem, ...]:
+    """Entry points that could not be used, by name; the others work all the same."""
+    return _load()[1]
+
+
+@cache
+def _load() -> tuple[tuple[Adapter, ...], tuple[PluginProblem, ...]]:
+    found: dict[str, Adapter] = {}
+    problems: list[PluginProblem] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+        try:
+            adapter = point.load()
+        except Exception as error:  # noqa: BLE001 - importing foreign code may fail in any way; one plug-in must not stop the others
+            problems.append(PluginProblem(point.name, point.value, f"{type(error).__name__}: {error}"))
+            continue
+        if not isinstance(adapter, Adapter):
+            fact = "the object it names is no adapter (name, title, sniff, read)"
+            problems.append(PluginProblem(point.name, point.value, fact))
+        elif adapter.name in found:
+            problems.append(
+                PluginProblem(point.name, point.value, f"there is an adapter named '{adapter.name}' already")
+            )
+        else:
+            found[adapter.name] = adapter
+    return tuple(found[name] for name in sorted(found)), tuple(problems)
