@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _command(words)(words)
+        code = _run(words)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -39,18 +39,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _command(words: list[str]) -> Callable[[list[str]], int]:
-    """The command that the first word names; without one it is `diagnose`. Takes that word off the list."""
-    from .parser import COMMANDS
+def _run(words: list[str]) -> int:
+    """Parse first, import the command after: `--help` and a mistyped option cost next to nothing."""
+    from .parser import parse
 
-    name = words.pop(0) if words and words[0] in COMMANDS else "diagnose"
-    if name == "inspect":
+    command, options = parse(words)
+    if command == "inspect":
         from .inspect import run
-    elif name == "completion":
+    elif command == "completion":
         from .completion import run
     else:
         from .diagnose import run
-    return run
+    return run(options)
 
 
 def _report(error: Exception) -> int:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
-from .parser import COMMANDS, Parser, completion_parser, diagnose_parser, inspect_parser
+from .parser import COMMANDS, SHELLS, parsers
+
+if TYPE_CHECKING:
+    import argparse
+
+    from .parser import Parser
 
 __all__ = ["run", "script"]
 
@@ -17,19 +23,20 @@ _rl_diagnose() {{
   case "${{COMP_WORDS[1]}}" in
 {options}
   esac
-  [[ $COMP_CWORD -eq 1 ]] && words="$words {commands}"
-  if [[ $current == -* || $COMP_CWORD -eq 1 ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ $current != -* ]]; then
+    words=""
+    [[ $COMP_CWORD -eq 1 ]] && words="{commands}"
+    [[ $COMP_CWORD -eq 2 && ${{COMP_WORDS[1]}} == completion ]] && words="{shells}"
   fi
-  COMPREPLY+=($(compgen -f -- "$current"))
+  COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
 }}
 complete -o filenames -F _rl_diagnose rl-diagnose
 """
 
 
-def run(arguments: list[str]) -> int:
+def run(options: argparse.Namespace) -> int:
     """Print the script for the shell that is asked for."""
-    sys.stdout.write(script(completion_parser().parse_args(arguments).shell))
+    sys.stdout.write(script(options.shell))
     return 0
 
 
@@ -41,10 +48,6 @@ def script(shell: str) -> str:
     return f"autoload -U +X bashcompinit && bashcompinit\n{bash}" if shell == "zsh" else bash
 
 
-def _parsers() -> dict[str, Parser]:
-    return {"diagnose": diagnose_parser(), "inspect": inspect_parser(), "completion": completion_parser()}
-
-
 def _actions(parser: Parser) -> list[tuple[list[str], str, list[str]]]:
     """(option strings, help, choices) of every argument; no option strings for a positional one."""
     return [
@@ -54,13 +57,12 @@ def _actions(parser: Parser) -> list[tuple[list[str], str, list[str]]]:
 
 
 def _bash() -> str:
-    parsers = _parsers()
     values: dict[str, list[str]] = {}
     options = []
-    for name, parser in parsers.items():
+    for name, parser in parsers().items():
         words = []
         for strings, _, choices in _actions(parser):
-            words += strings or choices
+            words += strings
             if choices and strings:
                 known = values.setdefault("|".join(strings), [])
                 known += [c for c in choices if c not in known]
@@ -73,6 +75,7 @@ def _bash() -> str:
         ),
         options="\n".join(line for _, line in sorted(options)),
         commands=" ".join(COMMANDS),
+        shells=" ".join(SHELLS),
     )
 
 
@@ -82,7 +85,7 @@ def _fish() -> str:
         for name, text in COMMANDS.items()
     ]
     others = " ".join(name for name in COMMANDS if name != "diagnose")
-    for name, parser in _parsers().items():
+    for name, parser in parsers().items():
         when = (
             f"__fish_seen_subcommand_from {name}" if name != "diagnose" else f"not __fish_seen_subcommand_from {others}"
         )

@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, NoReturn
 
-__all__ = ["COMMANDS", "FORMATS", "Parser", "completion_parser", "diagnose_parser", "inspect_parser"]
+__all__ = ["COMMANDS", "FORMATS", "SHELLS", "Parser", "parse", "parsers"]
 
 COMMANDS = {
     "diagnose": "say what went wrong, why, and which knob to turn (the default)",
     "inspect": "show what was read and how each key of the log was understood",
     "completion": "print a completion script for bash, zsh or fish",
 }
+SHELLS = ("bash", "zsh", "fish")
 FORMATS = ("rich", "markdown", "json")
 
 _DESCRIPTION = """\
@@ -78,7 +79,19 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def diagnose_parser() -> Parser:
+def parse(words: list[str]) -> tuple[str, argparse.Namespace]:
+    """The command that the first word names (`diagnose` where it names none) and its options; exits on `--help`."""
+    command = words[0] if words and words[0] in COMMANDS else "diagnose"
+    rest = words[1:] if words and words[0] in COMMANDS else words
+    return command, _PARSERS[command]().parse_args(rest)
+
+
+def parsers() -> dict[str, Parser]:
+    """The parser of every command."""
+    return {name: build() for name, build in _PARSERS.items()}
+
+
+def _diagnose_parser() -> Parser:
     """Options of `rl-diagnose` and `rl-diagnose diagnose`."""
     others = "\n".join(f"  {name:<11} {text}" for name, text in COMMANDS.items() if name != "diagnose")
     parser = Parser(prog="rl-diagnose", description=_DESCRIPTION, epilog=_EXAMPLES.format(commands=others))
@@ -93,14 +106,17 @@ def diagnose_parser() -> Parser:
         "-o", "--output", metavar="FILE", help="write to FILE (.md, .json or .txt) instead of the terminal"
     )
     parser.add_argument(
-        "--fail-at", type=_probability, metavar="P", help="exit with 1 when a cause has at least this probability (0…1]"
+        "--fail-at",
+        type=_probability,
+        metavar="P",
+        help="exit with 1 when a cause has at least this probability, above 0 and up to 1",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="all evidence, causes, remedies and remarks")
     _common(parser)
     return parser
 
 
-def inspect_parser() -> Parser:
+def _inspect_parser() -> Parser:
     """Options of `rl-diagnose inspect`."""
     parser = Parser(
         prog="rl-diagnose inspect", description=COMMANDS["inspect"].capitalize() + ".", epilog=_INSPECT_EXAMPLES
@@ -112,14 +128,14 @@ def inspect_parser() -> Parser:
     return parser
 
 
-def completion_parser() -> Parser:
+def _completion_parser() -> Parser:
     """Options of `rl-diagnose completion`."""
     parser = Parser(
         prog="rl-diagnose completion",
         description="Print a completion script.",
         epilog='examples:\n  eval "$(rl-diagnose completion bash)"\n  rl-diagnose completion fish | source\n',
     )
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.add_argument("shell", choices=SHELLS)
     return parser
 
 
@@ -165,3 +181,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (sign and key.strip() and signal.strip()):
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=SIGNAL")
     return key.strip(), signal.strip()
+
+
+_PARSERS = {"diagnose": _diagnose_parser, "inspect": _inspect_parser, "completion": _completion_parser}

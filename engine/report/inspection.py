@@ -23,19 +23,23 @@ __all__ = ["SCHEMA", "InspectReport", "to_document", "to_json"]
 SCHEMA = "rl-diagnose/inspect/v1"
 
 
-def to_document(path: str, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """All runs as dicts and lists; `unreadable` holds (path, reason) pairs."""
+def to_document(
+    path: str, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]], notes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """All runs as dicts and lists; `unreadable` holds (path, reason) pairs, `notes` what else was met."""
     return {
         "schema": SCHEMA,
         "path": path,
         "runs": [_run(run) for run in runs],
         "unreadable": [{"path": where, "reason": reason} for where, reason in unreadable],
+        "notes": list(notes),
     }
 
 
-def to_json(path: str, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]]) -> str:
+def to_json(path: str, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
     """The document as strict JSON text with a final newline."""
-    text = json.dumps(to_document(path, runs, unreadable), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    document = to_document(path, runs, unreadable, notes)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -88,9 +92,12 @@ def _is_raw(series: Series) -> bool:
 class InspectReport:
     """Runs as rich prints them, at any width."""
 
-    def __init__(self, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]] = (), notes: Sequence[str] = ()
+    ) -> None:
         self.runs = runs
         self.unreadable = unreadable
+        self.notes = notes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -100,6 +107,8 @@ class InspectReport:
             yield from _blocks(run, ascii_only=options.ascii_only)
         for where, reason in self.unreadable:
             yield Text(plain(f"{where}: not readable: {reason}"), style="magenta")
+        for note in self.notes:
+            yield Text(plain(note), style="dim")
 
 
 def _plainer(to_ascii: bool) -> Any:
