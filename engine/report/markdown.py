@@ -84,7 +84,7 @@ def _run(run: RunDiagnosis) -> list[str]:
     if run.verdict == "nothing_found":
         lines += _section("Checked and not seen", words.checked_titles(run))
     lines += _section("Remarks", run.remarks)
-    lines += _section("What was not checked", [f"{n.what}: {n.reason}. {n.remedy}".strip() for n in run.not_checked])
+    lines += _section("What was not checked", [words.gap_words(gap) for gap in run.not_checked])
     lines += _section("The log itself", [words.issue_words(issue) for issue in run.log_issues])
     return lines
 

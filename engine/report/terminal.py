@@ -286,7 +286,7 @@ def _code(line: str, look: _Look) -> str:
 
 
 def _lists(run: RunDiagnosis, look: _Look) -> list[RenderableType]:
-    gaps = [f"{n.what}: {n.reason}. {n.remedy}".strip() for n in run.not_checked]
+    gaps = [words.gap_words(gap) for gap in run.not_checked]
     issues = [words.issue_words(i) for i in run.log_issues if look.verbose or i.severity == "warning"]
     blocks: list[RenderableType] = []
     for title, lines in (("Remarks", list(run.remarks)), ("Could not be checked", gaps), ("The log itself", issues)):

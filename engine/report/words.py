@@ -9,7 +9,8 @@ from ..diagnosis.numbers import count, exact, number, percent, steps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..diagnosis.model import BookRef, CauseFinding, Diagnosis, LogIssue, Measurement, RemedyPlan, RunDiagnosis
+    from ..diagnosis.model import BookRef, CauseFinding, Diagnosis, Measurement, NotChecked, RemedyPlan, RunDiagnosis
+    from ..signals.run import LogIssue
 
 __all__ = [
     "VERDICTS",
@@ -19,6 +20,7 @@ __all__ = [
     "cause_counts",
     "checked_titles",
     "facts",
+    "gap_words",
     "hidden_causes",
     "interval_words",
     "issue_words",
@@ -38,6 +40,8 @@ VERDICTS = {
 }
 
 _AXES = {"env_steps": "env steps", "iterations": "iterations", "updates": "updates", "episodes": "episodes"}
+
+_ORIGINS = {"config": "from the configuration", "log": "from the log", "user": "as given"}
 
 MAIN_CAUSES = 5
 SMALLEST_SHOWN = 0.05
@@ -64,9 +68,7 @@ def _action_words(run: RunDiagnosis) -> str:
         return ""
     unit = "dimension" if space.kind in {"continuous", "multi_binary"} else "action"
     size = f", {count(space.size, unit)}" if space.size else ""
-    origin = {"config": "from the configuration", "log": "from the log", "user": "as given"}.get(
-        space.origin, space.origin
-    )
+    origin = _ORIGINS.get(space.origin, space.origin)
     return f"{space.kind.replace('_', ' ')}{size} ({origin})"
 
 
@@ -102,11 +104,11 @@ def calibration_words(run: RunDiagnosis) -> str:
 
 
 def knob_words(plan: RemedyPlan) -> str:
-    """What to turn, from where to where: ``entropy_coef: 0.01 → 0.03``, or relative where the present is unknown."""
+    """What to turn, from where to where: ``entropy_coef: 0.01 (from config.yml) → 0.03``, or relative where the present is unknown."""
     integer = plan.integer
     if plan.proposed is not None and plan.current is not None:
-        origin = f" (now {exact(plan.current)}, from {plan.current_origin})" if plan.current_origin else ""
-        return f"{plan.knob}: {exact(plan.current)} → {exact(plan.proposed, integer=integer)}{origin}"
+        origin = f" (from {plan.current_origin})" if plan.current_origin else ""
+        return f"{plan.knob}: {exact(plan.current)}{origin} → {exact(plan.proposed, integer=integer)}"
     if plan.proposed is not None:
         relative = f"; {plan.relative}" if plan.relative else ""
         return f"{plan.knob}: set to {exact(plan.proposed, integer=integer)} (present value not in the log{relative})"
@@ -142,6 +144,11 @@ def issue_words(issue: LogIssue) -> str:
     where = [f"step {steps(issue.step)}"] if issue.step is not None else []
     where += [issue.source] if issue.source else []
     return issue.message + (f" ({', '.join(where)})" if where else "")
+
+
+def gap_words(gap: NotChecked) -> str:
+    """What was not checked, why, and how it could be."""
+    return f"{gap.what}: {gap.reason}" + (f"; to check it, {gap.remedy}" if gap.remedy else "")
 
 
 def book_words(books: Iterable[BookRef]) -> str:

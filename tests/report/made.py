@@ -137,7 +137,7 @@ RUN = RunDiagnosis(
     symptoms=(SYMPTOM,),
     causes=(CAUSE, *OTHERS),
     remarks=("51 points are few",),
-    not_checked=(NotChecked("Critic too small", "value.explained_variance is not logged", "Log it."),),
+    not_checked=(NotChecked("Critic too small", "value.explained_variance is not in the log", "log it"),),
     log_issues=(
         LogIssue("restart", "the steps start again", "events.1", 4000.0),
         LogIssue("note", "a detail", severity="info"),
