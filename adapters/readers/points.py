@@ -39,6 +39,7 @@ class Table:
     """A table in file order. `numbers`: column → float64 array of shape (rows,); NaN for a blank cell, with the cells
     that held a non-finite number marked in `non_finite` (column → float64 array of the raw NaN/±inf, 0 elsewhere;
     only columns that have one). `texts`: columns that are not numbers. `comment`: the text of leading comment lines.
+    `config`: the run's settings where the log repeats them in its rows (Ray's ``result.json``), as nested plain data.
     """
 
     file: str
@@ -47,4 +48,5 @@ class Table:
     non_finite: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     comment: str = ""
+    config: dict[str, object] = field(default_factory=dict)
     issues: tuple[LogIssue, ...] = ()

@@ -1,0 +1,145 @@
+"""How a text table is laid out: comment lines, separator, header, and where its rows begin."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rl_diagnose.errors import LogError
+from rl_diagnose.signals.run import LogIssue
+
+from .cells import is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["Layout", "find_layout", "split_cells"]
+
+MAX_COLUMNS = 10_000
+_SEPARATORS = ("\t", ",", ";", "|", " ")  # of two that fit equally well the first is taken
+_LINES = 50
+_LONGEST_LINE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`names` are the columns' names, unique and not blank; `header` the cells as they stand in the file (empty when
+    it has none). Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is one character, a
+    space standing for any white space; lines that start with `prefix` are comments, `comment` is the text of those
+    before the header.
+    """
+
+    names: tuple[str, ...]
+    header: tuple[str, ...]
+    separator: str
+    prefix: str
+    offset: int
+    line: int
+    comment: str
+    issues: tuple[LogIssue, ...] = ()
+
+
+def split_cells(line: str, separator: str) -> list[str]:
+    """The cells of one line, without white space and quotes around them."""
+    if separator == " ":
+        return [cell.strip('"') for cell in line.split()]
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
+    except csv.Error:  # a cell longer than the csv module's limit
+        return [cell.strip().strip('"') for cell in line.split(separator)]
+
+
+def find_layout(data: bytes, path: Path, separator: str | None, prefix: str) -> Layout:
+    """The layout of the table in `data`. Raises `LogError` when there is no line but comments, or too many columns.
+
+    A table without header has only numbers in its first line. NumPy's ``savetxt`` writes the header as a comment: the
+    last comment line is taken as the header when the first row has only numbers and as many cells. Excel's first line
+    ``sep=;`` is obeyed.
+    """
+    comments: list[str] = []
+    offset, number = 0, 1
+    while True:
+        line, after = _line(data, offset)
+        stripped = line.strip()
+        if stripped.lower().startswith("sep=") and len(stripped) == 5 and separator is None:
+            separator = stripped[4]
+        elif stripped.startswith(prefix):
+            comments.append(stripped.removeprefix(prefix).strip())
+        elif stripped or after >= len(data):
+            break
+        offset, number = after, number + 1
+    if not stripped or stripped.startswith(prefix):
+        fact = "there are only comment lines" if comments else "the file is empty"
+        raise LogError(fact, place=path, hint="the run may have died before its first row")
+    sample = [line, *_next_lines(data, after, prefix)]
+    if separator is None:
+        separator = _sniffed(sample)
+    first = split_cells(line, separator)
+    if len(first) > MAX_COLUMNS:
+        raise LogError(f"the first line has {len(first)} cells: this is no table of a training run", place=path)
+    header: Sequence[str] = first
+    issues: list[LogIssue] = []
+    if all(is_number(cell, separator) for cell in first):
+        after, number = offset, number - 1
+        header = split_cells(comments[-1], separator) if comments else ()
+        if len(header) < 2 or len(header) != len(first) or all(is_number(cell, separator) for cell in header):
+            header = ()
+            text = "the table has no header: its columns are called column_1, column_2 …"
+            issues.append(LogIssue("no_header", text, path.name))
+    names = _unique(header or [""] * len(first), path.name, issues)
+    return Layout(names, tuple(header), separator, prefix, after, number + 1, "\n".join(comments), tuple(issues))
+
+
+def _line(data: bytes, offset: int) -> tuple[str, int]:
+    """The line at `offset` and where the next one begins."""
+    end = data.find(b"\n", offset, offset + _LONGEST_LINE)
+    if end < 0:
+        end = min(len(data), offset + _LONGEST_LINE)
+    return data[offset:end].decode("utf-8", "replace"), end + 1
+
+
+def _next_lines(data: bytes, offset: int, prefix: str) -> list[str]:
+    lines: list[str] = []
+    while offset < len(data) and len(lines) < _LINES:
+        line, offset = _line(data, offset)
+        if line.strip() and not line.startswith(prefix):
+            lines.append(line)
+    return lines
+
+
+def _sniffed(lines: Sequence[str]) -> str:
+    """The separator by which most lines have as many cells as the first one, of at least two; else the comma."""
+    best, best_share = ",", 0.0
+    for separator in _SEPARATORS:
+        counts = [len(split_cells(line, separator)) for line in lines]
+        share = sum(count == counts[0] for count in counts) / len(counts)
+        if counts[0] > 1 and share > best_share:
+            best, best_share = separator, share
+    return best
+
+
+def _unique(header: Sequence[str], file: str, issues: list[LogIssue]) -> tuple[str, ...]:
+    """Names without blanks and repetitions: a blank one becomes ``column_<number>``, a second one gets a suffix."""
+    counts = Counter(name for name in header if name)
+    taken = set(counts)
+    names: list[str] = []
+    seen: set[str] = set()
+    for number, name in enumerate(header, start=1):
+        base = name or f"column_{number}"
+        unique = base
+        suffix = 2
+        while unique in seen or (unique != name and unique in taken):
+            unique = f"{base}_{suffix}"
+            suffix += 1
+        seen.add(unique)
+        names.append(unique)
+    repeated = sorted(name for name, count in counts.items() if count > 1)
+    if repeated:
+        text = f"several columns are called {', '.join(repeated[:3])}: the later ones got a number (_2, _3 …)"
+        issues.append(LogIssue("duplicate_columns", text, file))
+    return tuple(names)

@@ -1,0 +1,96 @@
+"""Monitor files of Stable-Baselines3, Gym wrappers and OpenAI baselines: one row per finished episode."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rl_diagnose.errors import LogError
+
+from .csv_table import read_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from rl_diagnose.signals.run import LogIssue
+
+    from .points import Table
+
+__all__ = ["Monitor", "read_monitor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """Episodes of one environment in order of their ends.
+
+    `t_start` is the start in seconds since the epoch, `env_id` the environment's id (None where the header does not
+    say). float64 arrays of shape (n,): `returns` as written, NaN and infinities included; `lengths` in steps; `times`
+    of the episode's end in seconds since `t_start`. `extras` are further numeric columns (``is_success`` …), NaN where
+    blank.
+    """
+
+    file: str
+    t_start: float | None
+    env_id: str | None
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    times: NDArray[np.float64]
+    extras: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    issues: tuple[LogIssue, ...] = ()
+
+
+def read_monitor(path: Path) -> Monitor:
+    """Read a monitor file: a comment with JSON (``#{"t_start": …, "env_id": …}``), then columns r, l, t.
+
+    A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
+    are left out. Raises `LogError` when the file cannot be read or has no such columns.
+    """
+    table = read_table(path, separator=",")
+    missing = [name for name in ("r", "l", "t") if name not in table.numbers]
+    if missing:
+        raise LogError(
+            f"this is no monitor file: there is no numeric column {' or '.join(missing)}",
+            place=path,
+            hint="a monitor file has the columns r (return), l (length) and t (time)",
+        )
+    head = _head(table.comment)
+    columns = {name: _as_written(table, name) for name in table.numbers}
+    complete = _filled(table, "r") & _filled(table, "l")
+    start, env = head.get("t_start"), head.get("env_id")
+    return Monitor(
+        file=table.file,
+        t_start=float(start) if isinstance(start, int | float) and not isinstance(start, bool) else None,
+        env_id=env if isinstance(env, str) and env not in ("", "None") else None,
+        returns=columns.pop("r")[complete],
+        lengths=columns.pop("l")[complete],
+        times=columns.pop("t")[complete],
+        extras={name: values[complete] for name, values in columns.items()},
+        issues=table.issues,
+    )
+
+
+def _head(comment: str) -> dict[str, object]:
+    """The JSON object of the first comment line; empty where it cannot be read."""
+    try:
+        loaded = json.loads(comment.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _as_written(table: Table, name: str) -> NDArray[np.float64]:
+    """A column with its infinities; a NaN is a NaN that was written or a blank cell."""
+    marks = table.non_finite.get(name)
+    return table.numbers[name] if marks is None else np.where(marks == 0, table.numbers[name], marks)
+
+
+def _filled(table: Table, name: str) -> NDArray[np.bool_]:
+    """Where a cell is not blank."""
+    filled = ~np.isnan(table.numbers[name])
+    marks = table.non_finite.get(name)
+    return filled if marks is None else filled | (marks != 0)
