@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     elif runs:
         from rich.console import Console
 
-        from ..report.inspection import InspectReport
+        from ..report.inspection_terminal import InspectReport
 
         Console(file=sys.stdout, width=options.width).print(InspectReport(runs, unreadable, located.notes))
     if not runs:

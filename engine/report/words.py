@@ -104,7 +104,7 @@ def calibration_words(run: RunDiagnosis) -> str:
 
 
 def knob_words(plan: RemedyPlan) -> str:
-    """What to turn, from where to where: ``entropy_coef: 0.01 (from config.yml) → 0.03``, or relative where the present is unknown."""
+    """``entropy_coef: 0.01 (from config.yml) → 0.03``, or what to do relative to a present value that is not known."""
     integer = plan.integer
     if plan.proposed is not None and plan.current is not None:
         origin = f" (from {plan.current_origin})" if plan.current_origin else ""
