@@ -22,13 +22,14 @@ __all__ = ["Rows"]
 class Rows:
     """Makes rows as long as the header, and remembers what was odd about them. Lines are counted from 1 in the file.
 
-    `header` is the header that holds at present (empty for a table without one) and `width` its length; `kept` counts
-    the rows of data.
+    `header` is the header that holds at present (empty for a table without one), `names` its names and `width` its
+    length; `kept` counts the rows of data.
     """
 
     layout: Layout
     header: tuple[str, ...] = field(init=False)
     width: int = field(init=False)
+    names: frozenset[str] = field(init=False)
     kept: int = 0
     short: int = 0
     long: int = 0
@@ -39,6 +40,7 @@ class Rows:
 
     def __post_init__(self) -> None:
         self.header = self.layout.header
+        self.names = frozenset(self.header)
         self.width = len(self.layout.names)
 
     def fit(self, cells: list[str], line: int) -> list[str] | None:
@@ -63,7 +65,7 @@ class Rows:
 
     def header_again(self, cells: Sequence[str], line: int) -> Literal["same", "other"] | None:
         """Whether a line is the header once more, or another header: names only, at least half of them known."""
-        if not self.header or not cells or not {cells[0].strip(), cells[-1].strip()} & set(self.header):
+        if not cells or (cells[0].strip() not in self.names and cells[-1].strip() not in self.names):
             return None
         names = tuple(cell.strip() for cell in cells)
         if names == self.header:
@@ -73,10 +75,10 @@ class Rows:
             return None
         if any(is_number(name, self.layout.separator) for name in names):
             return None
-        if 2 * len(set(names) & set(self.header)) < len(names):
+        if 2 * len(self.names.intersection(names)) < len(names):
             return None
         self.changed.append(line)
-        self.header, self.width = names, len(names)
+        self.header, self.names, self.width = names, frozenset(names), len(names)
         return "other"
 
     def issues(self, file: str) -> list[LogIssue]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_table"]
 
-SMALL_BYTES = 2 * 1024 * 1024
+SMALL_BYTES = 3 * 1024 * 1024
 """Up to this size the csv module is faster than importing polars."""
 MAX_QUOTED_BYTES = 128 * 1024 * 1024
 """Largest table with quoted cells: these are read by the csv module, which holds all cells as texts."""
@@ -66,8 +66,9 @@ def read_table(
     A column is numeric when at most a tenth of its filled cells are words; blank are empty cells and ``None``,
     ``null``, ``N/A`` and the like. Columns without a name are called ``column_<number>``, as are all columns of a
     table without header. The last line is left out (issue ``partial_last_line``) when it has no line end and is too
-    short, ends in half a number or in an open quote, or the file shows otherwise that it was being written
-    (`TextBytes.unfinished`); a last line that merely has no line end is kept, since many programs write none.
+    short, ends in half a number (``1.5e-``, ``-``, nothing where the line before has a number) or in an open quote, or
+    the file shows otherwise that it was being written (`TextBytes.unfinished`); a last line that merely has no line
+    end is kept, since many programs write none.
 
     Further issue codes: ``no_header``, ``no_rows``, ``duplicate_columns``, ``header_repeated``, ``header_changed``,
     ``ragged_rows``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
@@ -146,13 +147,12 @@ def _ended(text: TextBytes, layout: Layout, file: str, issues: list[LogIssue]) -
 
 
 def _is_cut(line: str, before: str, layout: Layout) -> bool:
-    """True when a line is too short, or ends in a word where the line before ends in a number (``1.5e-``)."""
+    """True when a line is too short, or ends in a word or in nothing where the line before ends in a number."""
     cells = split_cells(line, layout.separator)
     if len(cells) < len(layout.names):
         return True
     last, previous = cells[-1], split_cells(before, layout.separator)[-1:]
-    numeric = bool(previous) and is_number(previous[0], layout.separator)
-    return bool(last) and numeric and not is_number(last, layout.separator)
+    return bool(previous) and is_number(previous[0], layout.separator) and not is_number(last, layout.separator)
 
 
 def _by_csv_module(text: str, layout: Layout, rows: Rows, *, quoted: bool) -> dict[str, _Read]:
@@ -187,8 +187,10 @@ def _rows_of_cells(text: str, layout: Layout, *, quoted: bool) -> Iterator[tuple
         finally:
             csv.field_size_limit(previous)
         return
+    separator = None if layout.separator == " " else layout.separator
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=layout.line):
-        yield number, line.split() if layout.separator == " " else line.split(layout.separator)
+        cells = line.split(separator)
+        yield number, [cell.strip().strip('"') for cell in cells] if '"' in line else cells
 
 
 def _by_polars(body: bytes, layout: Layout, rows: Rows) -> dict[str, _Read] | None:
@@ -229,7 +231,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
     characters = np.frombuffer(body, dtype=np.uint8)
     ends = np.flatnonzero(characters == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    separators = np.add.reduceat(characters == ord(separator), starts, dtype=np.int64)
+    skeleton = body.translate(None, delete=bytes(set(range(256)) - {ord("\n"), ord(separator)}))
+    separators = np.diff(np.flatnonzero(np.frombuffer(skeleton, dtype=np.uint8) == ord("\n")), prepend=-1) - 1
     plain = np.zeros(256, dtype=np.bool_)
     plain[list(_NO_LETTER + (separator if layout.header[:1] != ("",) else b""))] = True
     plain[ord(layout.prefix[0])] = False

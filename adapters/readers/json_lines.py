@@ -10,7 +10,7 @@ from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .records import flatten, table_from_records
-from .text_bytes import MAX_BYTES, read_text_bytes
+from .text_bytes import read_text_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def read_json_lines(path: Path, *, head: int | None = None) -> Table:
     Lines that are no object are counted (issue ``bad_lines``); a last line that was cut is left out
     (issue ``partial_last_line``). Raises `LogError` when the file cannot be read or holds no object.
     """
-    text = read_text_bytes(path, limit=MAX_BYTES, head=head)
+    text = read_text_bytes(path, head=head)
     issues = list(text.issues)
     lines = text.data.split(b"\n")
     if text.data.lstrip().startswith(b"["):

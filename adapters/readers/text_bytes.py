@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rl_diagnose.signals.run import LogIssue
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import BinaryIO
 
 __all__ = ["MAX_BYTES", "TextBytes", "read_text_bytes"]
 
@@ -21,7 +21,9 @@ MAX_BYTES = 512 * 1024 * 1024
 
 _BLOCK = 4096
 _CHUNK = 1 << 20
+_GZIP = 16 + zlib.MAX_WBITS
 _LOOK = 1 << 13
+_MAX_CONTROLS = 8
 _MAX_CONTROL_SHARE = 0.02
 _TEXT_CONTROLS = b"\t\n\x0b\x0c\r\x1b"
 _UTF = (  # the longer mark first: UTF-32's begins with UTF-16's
@@ -39,6 +41,7 @@ _FOREIGN = (
     (b"\x93NUMPY", "a NumPy array"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
+    (b"\x80", "a pickle, which is never loaded"),
 )
 
 
@@ -57,16 +60,16 @@ class TextBytes:
     issues: tuple[LogIssue, ...] = ()
 
 
-def read_text_bytes(path: Path, *, limit: int = MAX_BYTES, head: int | None = None) -> TextBytes:
+def read_text_bytes(path: Path, *, limit: int | None = None, head: int | None = None) -> TextBytes:
     """Read `path` (plain or gzip); with `head`, only whole lines within about that many bytes.
 
     UTF-16 and UTF-32 are known by their byte order mark; what is not UTF-8 is taken as Latin-1. Issue codes:
     ``encoding``, ``nul_bytes``, ``gzip_cut``.
 
-    Raises `LogError` when the file cannot be opened, is larger than `limit` bytes, is binary, a Git LFS pointer or an
-    HTML page.
+    Raises `LogError` when the file cannot be opened, is larger than `limit` bytes (`MAX_BYTES` if not given), is
+    binary, a Git LFS pointer or an HTML page.
     """
-    raw, compressed, cut = _stored_bytes(path, limit, head)
+    raw, compressed, cut = _stored_bytes(path, MAX_BYTES if limit is None else limit, head)
     whole = head is None or len(raw) <= head
     raw = raw if whole else raw[:head]
     issues: list[LogIssue] = []
@@ -97,8 +100,7 @@ def _stored_bytes(path: Path, limit: int, head: int | None) -> tuple[bytes, bool
             if not compressed:
                 raw, cut = file.read(wanted + 1), False
             else:
-                with gzip.GzipFile(fileobj=file) as stream:
-                    raw, cut = _decompressed(stream, wanted + 1)
+                raw, cut = _decompressed(file, wanted + 1)
     except OSError as error:
         raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
     if head is None and len(raw) > limit:
@@ -107,14 +109,23 @@ def _stored_bytes(path: Path, limit: int, head: int | None) -> tuple[bytes, bool
     return raw, compressed, cut
 
 
-def _decompressed(stream: gzip.GzipFile, wanted: int) -> tuple[bytes, bool]:
+def _decompressed(file: BinaryIO, wanted: int) -> tuple[bytes, bool]:
+    """Up to `wanted` bytes of a gzip file of one or more members, and whether it ended too early or in rubbish."""
     parts: list[bytes] = []
     size = 0
+    pending = b""
+    stream = zlib.decompressobj(_GZIP)
     try:
-        while size < wanted and (part := stream.read(min(_CHUNK, wanted - size))):
-            parts.append(part)
-            size += len(part)
-    except (EOFError, gzip.BadGzipFile, zlib.error):  # a file that is being written, or rubbish after the stream
+        while size < wanted:
+            pending = pending or file.read(_CHUNK)
+            if not pending:
+                return b"".join(parts), not stream.eof
+            if stream.eof:
+                stream = zlib.decompressobj(_GZIP)
+            parts.append(stream.decompress(pending, wanted - size))
+            size += len(parts[-1])
+            pending = stream.unused_data if stream.eof else stream.unconsumed_tail
+    except zlib.error:
         return b"".join(parts), True
     return b"".join(parts), False
 
@@ -124,7 +135,7 @@ def _refuse_foreign(raw: bytes, path: Path) -> None:
     start = raw[:_LOOK]
     what = next((name for magic, name in _FOREIGN if start.startswith(magic)), None)
     if what is not None:
-        raise LogError(f"this is {what}, not text", place=path)
+        raise LogError(f"this is {what}; text is expected", place=path)
     if start.startswith(b"version https://git-lfs"):
         raise LogError(
             "this is a Git LFS pointer: the file itself was not downloaded", place=path, hint="run `git lfs pull`"
@@ -135,8 +146,8 @@ def _refuse_foreign(raw: bytes, path: Path) -> None:
         return
     controls = len(start) - len(start.translate(None, bytes(b for b in range(1, 32) if b not in _TEXT_CONTROLS)))
     text_then_zeros = start.rstrip(b"\0")
-    if b"\0" in text_then_zeros or controls > _MAX_CONTROL_SHARE * len(start):
-        raise LogError("this is a binary file, not text", place=path)
+    if b"\0" in text_then_zeros or controls > max(_MAX_CONTROLS, _MAX_CONTROL_SHARE * len(start)):
+        raise LogError("this is a binary file; text is expected", place=path)
     if start and not text_then_zeros:
         raise LogError(
             "the file holds only zero bytes", place=path, hint="the machine may have crashed while it was written"
