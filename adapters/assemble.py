@@ -78,7 +78,7 @@ def table_source(table: Table, step_keys: Sequence[str]) -> tuple[LogSource, tup
         if key != column and logged.any():
             unknown = np.full(int(logged.sum()), np.nan)
             tracks[key] = Track(step[logged], written[logged], rows[logged], unknown, (table.file,))
-    return LogSource(table.file, 0.0, tracks), tuple(issues)
+    return LogSource(table.file, 0.0, tracks, counted=column is None), tuple(issues)
 
 
 def assemble(
@@ -102,9 +102,11 @@ def assemble(
         return tag_map.split_prefix(key)[0] is None and tag_map.understands(key)
 
     tracks: dict[str, Track] = {}
+    counted: set[str] = set()
     issues: list[LogIssue] = []
     for layer in layers:
-        respelled = [LogSource(s.file, s.start, _respelled(s.tracks, tag_map)) for s in layer]
+        respelled = [replace(source, tracks=_respelled(source.tracks, tag_map)) for source in layer]
+        counted |= {source.file for source in layer if source.counted}
         merged, odd = merge_sessions(respelled, on_main_axis)
         new = {key: track for key, track in merged.items() if key not in tracks}
         tracks |= new
@@ -118,7 +120,8 @@ def assemble(
     unmapped: list[UnmappedKey] = []
     for signal, (key, rule) in _choose(tracks, tag_map, algorithm, mapping).items():
         prefix, own = tag_map.split_prefix(key)
-        series[signal] = _series(key, rule, tracks[key], tag_map.x_axis if prefix is None else prefix.x_axis)
+        x_axis = tag_map.x_axis if prefix is None else prefix.x_axis
+        series[signal] = _series(key, rule, tracks[key], "iterations" if counted >= set(tracks[key].files) else x_axis)
         lags[signal] = tag_map.lag(own)
         if signal == f"raw.{key}" and not tag_map.understands(key):
             unmapped.append(UnmappedKey(key, ", ".join(tracks[key].files), len(tracks[key]), tag_map.suggest(key)))

@@ -22,7 +22,7 @@ from .readers.event_files import read_event_file
 from .readers.json_lines import read_json_lines
 from .readers.monitor import read_monitor
 from .sb3_context import named_algorithm, read_context
-from .sb3_episodes import evaluation_series, missing_monitors, monitor_series
+from .sb3_episodes import evaluation_series, monitor_issues, monitor_series
 from .sb3_files import classify, settings_below
 from .tagmap import load_tag_map
 
@@ -87,7 +87,7 @@ class StableBaselines3:
         named = named_algorithm(folder.path.name, tag_map().algorithms)
         if named is not None:
             return Sniff(0.5, f"an event file without keys in a folder named after {named.id}", tuple(sources))
-        return Sniff(0.0, f"{found.events[0].name}: an event file in which nothing was logged")
+        return Sniff(0.1, "an event file without keys: nobody's in particular", tuple(sources))
 
     def read(self, source: RunSource, options: ReadOptions) -> Run:
         """Read one run. Raises `LogError` when none of its files holds a number, `UsageError` for a wrong mapping."""
@@ -116,8 +116,9 @@ class StableBaselines3:
             series = {**evaluation_series(evaluation), **series}
             issues += evaluation.issues
         if "reward.train" not in series:
-            series = {**monitor_series(monitors), **series}
-            issues += missing_monitors(monitors, _config_value(context, "n_envs"))
+            n_envs = _whole_number(context, "n_envs")
+            series = {**monitor_series(monitors, n_envs), **series}
+            issues += monitor_issues(monitors, n_envs)
         series = _with_window(series, context.window_episodes)
         if not any(len(one) for one in series.values()):
             raise _nothing_readable(source, issues)
@@ -143,10 +144,8 @@ class StableBaselines3:
 def _nothing(found: Sb3Files) -> tuple[float, str]:
     """Score and reason for a folder without curves of ours."""
     if found.evaluation_monitors:
-        return (
-            0.9,
-            f"{found.evaluation_monitors[0].name} holds evaluation episodes only: there is no training to look at",
-        )
+        name = found.evaluation_monitors[0].name
+        return 0.9, f"{name} holds evaluation episodes only: there is no training to look at"
     if found.models:
         return 0.0, f"{found.models[0].name}: a saved model, but no log beside it"
     return 0.0, ""
@@ -198,8 +197,8 @@ def _with_iterations(assembled: Assembled, context: Context, issues: list[LogIss
     if not context.on_policy or rows is None:
         return assembled.series
     counts = assembled.series.get("raw.time/iterations")
-    n_steps, n_envs = _config_value(context, "n_steps"), _config_value(context, "n_envs")
-    known = float(n_steps * n_envs) if isinstance(n_steps, int) and isinstance(n_envs, int) else None
+    n_steps, n_envs = _whole_number(context, "n_steps"), _whole_number(context, "n_envs")
+    known = float(n_steps * n_envs) if n_steps and n_envs else None
     clock = iteration_clock(rows.step, None if counts is None else (counts.step, counts.value), known)
     if clock is None:
         return assembled.series
@@ -265,9 +264,9 @@ def _x_axis(series: Mapping[str, Series]) -> XAxis:
     return max(sorted(set(axes)), key=axes.count)
 
 
-def _config_value(context: Context, name: str) -> object:
+def _whole_number(context: Context, name: str) -> int | None:
     known = context.config.get(name)
-    return None if known is None else known.value
+    return known.value if known is not None and isinstance(known.value, int) else None
 
 
 def _nothing_readable(source: RunSource, issues: list[LogIssue]) -> LogError:

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from .readers.evaluations import Evaluations
     from .readers.monitor import Monitor
 
-__all__ = ["evaluation_series", "monitor_series"]
+__all__ = ["evaluation_series", "monitor_issues", "monitor_series"]
 
 
-def monitor_series(monitors: Sequence[Monitor]) -> dict[str, Series]:
+def monitor_series(monitors: Sequence[Monitor], n_envs: int | None = None) -> dict[str, Series]:
     """Per-episode ``reward.train`` and ``episode.length`` (and ``reward.success_rate``) of training environments.
 
     Monitor files hold no environment step: the episodes of all files are put in order of their ends, and the step is
     the sum of the lengths of all episodes so far. Unfinished episodes are not counted, so steps lag a little behind
-    SB3's own. Empty when no episode finished.
+    SB3's own. Where fewer files are there than `n_envs` environments, which step together, steps are scaled up.
+    Empty when no episode finished.
     """
     filled = [monitor for monitor in monitors if monitor.returns.size]
     if not filled:
@@ -33,7 +34,7 @@ def monitor_series(monitors: Sequence[Monitor]) -> dict[str, Series]:
     elapsed = np.concatenate([m.times for m in filled])
     by_end = np.argsort(elapsed if np.isnan(wall).any() else wall, kind="stable")
     lengths = np.concatenate([m.lengths for m in filled])[by_end]
-    step = np.cumsum(lengths)
+    step = np.cumsum(lengths) * max(1.0, (n_envs or 1) / len(monitors))
     file = ", ".join(m.file for m in filled)
     columns = {"reward.train": ("r", [m.returns for m in filled]), "episode.length": ("l", [m.lengths for m in filled])}
     if all("is_success" in m.extras for m in filled):
@@ -77,12 +78,14 @@ def evaluation_series(evaluations: Evaluations) -> dict[str, Series]:
     return series
 
 
-def missing_monitors(monitors: Sequence[Monitor], n_envs: object) -> tuple[LogIssue, ...]:
-    """A note when fewer monitor files are there than environments: their steps are then too few."""
-    if not isinstance(n_envs, int) or not 0 < len(monitors) < n_envs:
-        return ()
-    text = f"{len(monitors)} of {n_envs} environments' monitor files are here: the steps count these environments only"
-    return (LogIssue("monitor_incomplete", text, monitors[0].file),)
+def monitor_issues(monitors: Sequence[Monitor], n_envs: int | None = None) -> tuple[LogIssue, ...]:
+    """What is odd about the monitor files of a run: issue codes ``no_episodes`` and ``monitor_incomplete``."""
+    issues = [issue for monitor in monitors for issue in monitor.issues]
+    issues += [LogIssue("no_episodes", "no episode finished", m.file) for m in monitors if not m.returns.size]
+    if n_envs is not None and 0 < len(monitors) < n_envs:
+        text = f"{len(monitors)} of {n_envs} environments' monitor files are here: steps are scaled up accordingly"
+        issues.append(LogIssue("monitor_incomplete", text, monitors[0].file))
+    return tuple(issues)
 
 
 def _series(

@@ -49,11 +49,16 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """The points of one log file. `start` orders the files of a run (seconds since the epoch, or any number)."""
+    """The points of one log file.
+
+    `start` orders the files of a run (seconds since the epoch, or any number). `counted` says that the file has no
+    steps and its rows were counted instead.
+    """
 
     file: str
     start: float
     tracks: Mapping[str, Track]
+    counted: bool = False
 
 
 class _Restart(NamedTuple):

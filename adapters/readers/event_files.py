@@ -74,7 +74,7 @@ def read_event_file(path: Path) -> EventFile:
             ),
         )
     framing = walk(data)
-    if not framing.starts.size and framing.stop == "damaged":
+    if not framing.starts.size and (framing.stop == "damaged" or (framing.stop == "truncated" and len(data) < 12)):
         raise LogError(_NOT_EVENTS, place=path, hint=_HINT)
     issues = _framing_issues(name, data, framing)
     if not framing.starts.size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,8 +92,10 @@ def load_source(found: FoundRun, options: ReadOptions = ReadOptions()) -> Run:  
     except RlDiagnoseError:
         raise
     except Exception as error:  # a reader that breaks, whoever wrote it, must not end a batch or show a traceback
+        if os.environ.get("RL_DIAGNOSE_DEBUG") == "1":
+            raise
         fact = f"the adapter '{found.adapter.name}' failed ({type(error).__name__}: {error})"
-        raise LogError(fact, place=found.source.path, hint="please report it with the file") from error
+        raise LogError(fact, place=found.source.path, hint="RL_DIAGNOSE_DEBUG=1 shows where") from error
     reason = f"{found.sniff.reason}; {run.adapter_reason}" if run.adapter_reason else found.sniff.reason
     return replace(run, id=found.id, adapter=found.adapter.name, adapter_reason=reason)
 
@@ -143,6 +146,8 @@ def _check_exists(root: Path) -> None:
 
 def _run_id(root: Path, place: Path) -> str:
     """`place` relative to `root` with ``/``; the name of the folder or file where they are the same."""
+    if not place.is_relative_to(root):
+        return place.as_posix()
     relative = place.relative_to(root).as_posix()
     return relative if relative != "." else root.absolute().name or str(root.absolute())
 

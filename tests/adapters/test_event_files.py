@@ -1,0 +1,196 @@
+"""Event files: what is read, and what is said about broken ones."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rl_diagnose.adapters.readers.event_files import read_event_file
+from rl_diagnose.adapters.readers.event_framing import first_damaged_record, masked_crc32c, peek_tags, walk
+from rl_diagnose.errors import LogError
+
+Writer = Callable[..., Path]
+
+
+@pytest.fixture
+def intact(tmp_path: Path, write_events: Writer) -> Path:
+    points = [(tag, 10 * i, 100.0 + i, i + k) for i in range(60) for k, tag in enumerate(("a/x", "b/y"))]
+    return write_events(tmp_path / "events.out.tfevents.1.host", points)
+
+
+def codes(path: Path) -> list[str]:
+    return [issue.code for issue in read_event_file(path).issues]
+
+
+def test_a_checksum_is_that_of_the_crc32c_standard() -> None:
+    unmasked = 0xE3069283  # of the digits 1 to 9: the check value that RFC 3720 and every table of checksums give
+    expected = (((unmasked >> 15) | (unmasked << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+    assert masked_crc32c(b"123456789") == expected
+
+
+def test_all_points_of_an_intact_file_are_read(intact: Path) -> None:
+    events = read_event_file(intact)
+    assert set(events.scalars) == {"a/x", "b/y"}
+    assert events.issues == ()
+    points = events.scalars["b/y"]
+    np.testing.assert_array_equal(points.step, 10.0 * np.arange(60))
+    np.testing.assert_array_equal(points.wall_time, 100.0 + np.arange(60))
+    np.testing.assert_array_equal(points.value, 1.0 + np.arange(60))
+    assert {a.dtype for a in (points.step, points.wall_time, points.value)} == {np.dtype(np.float64)}
+
+
+def test_real_file_agrees_with_the_csv_that_the_same_logger_wrote(sb3_data: Path) -> None:
+    folder = sb3_data / "ppo_gaussian"
+    header, *rows = [line.split(",") for line in (folder / "progress.csv").read_text("utf-8").splitlines()]
+    step, column = header.index("time/total_timesteps"), header.index("train/approx_kl")
+    expected = {float(row[step]): float(row[column]) for row in rows if row[column]}
+    points = read_event_file(next(folder.glob("events*"))).scalars["train/approx_kl"]
+    assert points.step.tolist() == list(expected)
+    np.testing.assert_allclose(points.value, list(expected.values()), rtol=1e-6)
+
+
+def test_points_stay_in_order_of_writing_when_steps_go_back(tmp_path: Path, write_events: Writer) -> None:
+    steps = [0, 1, 2, 3, 1, 2]
+    path = write_events(tmp_path / "events.out.tfevents.1", [("a", s, 10.0 + i, i) for i, s in enumerate(steps)])
+    points = read_event_file(path).scalars["a"]
+    assert points.step.tolist() == steps
+    assert points.value.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_non_finite_values_pass_as_written(tmp_path: Path, write_events: Writer) -> None:
+    values = [1.0, np.nan, np.inf, -np.inf]
+    path = write_events(tmp_path / "events.out.tfevents.1", [("a", i, 1.0 + i, v) for i, v in enumerate(values)])
+    np.testing.assert_array_equal(read_event_file(path).scalars["a"].value, values)
+
+
+@pytest.mark.corpus
+def test_rank_0_tensors_and_texts_are_read(shared: Path) -> None:
+    samples = shared / "samples"
+    keras = read_event_file(next((samples / "tf2_scalars" / "keras_validation").glob("events*")))
+    assert keras.scalars["epoch_loss"].value[0] == pytest.approx(1.075351, abs=1e-6)
+    torchrl = read_event_file(next(samples.glob("torchrl/*/events*")))
+    assert "hparams" in torchrl.texts
+
+
+def test_an_empty_file_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(b"")
+    assert codes(path) == ["empty_file"]
+
+
+def test_a_file_with_only_the_version_record_holds_no_scalars(tmp_path: Path, write_events: Writer) -> None:
+    assert codes(write_events(tmp_path / "events.out.tfevents.1", [])) == ["no_scalars"]
+
+
+def test_a_git_lfs_pointer_says_how_to_get_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "utf-8")
+    (issue,) = read_event_file(path).issues
+    assert issue.code == "lfs_pointer"
+    assert "git lfs pull" in issue.message
+
+
+@pytest.mark.parametrize("cut", [1, 5, 15, 30])
+def test_a_cut_last_record_leaves_the_whole_ones(intact: Path, cut: int) -> None:
+    intact.write_bytes(intact.read_bytes()[:-cut])
+    events = read_event_file(intact)
+    assert [issue.code for issue in events.issues] == ["truncated_tail"]
+    assert events.issues[0].severity == "info"
+    assert len(events.scalars["a/x"].step) == 60
+    assert len(events.scalars["b/y"].step) == 59
+
+
+def test_a_tail_of_zeros_is_reported(intact: Path) -> None:
+    size = intact.stat().st_size
+    intact.write_bytes(intact.read_bytes() + bytes(1000))
+    events = read_event_file(intact)
+    assert [issue.code for issue in events.issues] == ["zero_tail"]
+    assert str(size) in events.issues[0].message
+    assert len(events.scalars["b/y"].step) == 60
+
+
+@pytest.mark.parametrize("count", [20, 60])  # few records are checked one by one, many by vectors
+def test_a_flipped_bit_is_reported_with_its_offset(tmp_path: Path, write_events: Writer, count: int) -> None:
+    path = write_events(tmp_path / "events.out.tfevents.1", [("a/x", i, 1.0 + i, i) for i in range(count)])
+    content = bytearray(path.read_bytes())
+    starts = walk(bytes(content)).starts
+    content[int(starts[11]) + 20] ^= 4  # inside the eleventh scalar
+    path.write_bytes(content)
+    events = read_event_file(path)
+    (issue,) = events.issues
+    assert issue.code == "damaged_record"
+    assert f"byte {starts[11] - 12} " in issue.message
+    assert len(events.scalars["a/x"].step) == 10
+
+
+def test_a_damaged_length_is_reported_with_its_offset(intact: Path) -> None:
+    content = bytearray(intact.read_bytes())
+    start = int(walk(bytes(content)).starts[30]) - 12
+    content[start] ^= 1
+    intact.write_bytes(content)
+    events = read_event_file(intact)
+    assert [issue.code for issue in events.issues] == ["damaged_record"]
+    assert f"byte {start} " in events.issues[0].message
+    assert sum(len(points.step) for points in events.scalars.values()) == 29
+
+
+def test_damage_is_found_wherever_it_is(intact: Path) -> None:
+    content = intact.read_bytes()
+    sound = walk(content)
+    assert first_damaged_record(content, sound) is None
+    rng = np.random.default_rng(0)
+    for position in rng.integers(0, len(content), 200).tolist():
+        broken = bytearray(content)
+        broken[position] ^= 1 << (position % 8)
+        framing = walk(bytes(broken))
+        cut = framing.stop in ("damaged", "truncated")
+        assert cut or first_damaged_record(bytes(broken), framing) is not None
+
+
+@pytest.mark.parametrize("content", [b"hello", b"step,value\n1,2\n" * 50, bytes(range(256)) * 4])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(content)
+    with pytest.raises(LogError, match="not a TensorBoard event file"):
+        read_event_file(path)
+    assert peek_tags(path) == frozenset()
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "events.out.tfevents.none"):
+        with pytest.raises(LogError, match="cannot be opened"):
+            read_event_file(path)
+        assert peek_tags(path) == frozenset()
+
+
+def test_tags_are_seen_without_decoding_the_file(sb3_data: Path) -> None:
+    path = next((sb3_data / "ppo_eval").glob("events*"))
+    assert peek_tags(path) == frozenset(read_event_file(path).scalars)
+
+
+def test_garbage_inside_sound_records_does_not_raise(tmp_path: Path, write_events: Writer) -> None:
+    path = write_events(tmp_path / "events.out.tfevents.1", [("a", 1, 1.0, 1.0)])
+    rng = np.random.default_rng(1)
+    import struct
+
+    for _ in range(20):
+        noise = rng.bytes(30)
+        length = struct.pack("<Q", len(noise))
+        record = length + struct.pack("<I", masked_crc32c(length)) + noise + struct.pack("<I", masked_crc32c(noise))
+        path.write_bytes(record * 3)
+        peek_tags(path)
+        try:
+            read_event_file(path)
+        except LogError as error:
+            assert error.place == str(path)  # noqa: PT017 - either outcome is fine, another exception is not
+
+
+def test_the_reader_leaves_warnings_and_loggers_as_they_were(intact: Path) -> None:
+    logger = logging.getLogger("tensorboard")
+    before = logger.level
+    read_event_file(intact)  # warnings are errors here, so tbparse's own would raise
+    assert logger.level == before
