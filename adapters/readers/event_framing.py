@@ -24,6 +24,7 @@ LFS_MAGIC = b"version https://git-lfs"
 _HEADER = struct.Struct("<QI")
 _HEADER_SIZE = 12
 _OVERHEAD = 16  # header and the checksum after the data
+_HEADS = (1 << 14, 1 << 22)
 _FEW_RECORDS = 48  # below this many records of one length a plain loop is faster than vectors
 
 
@@ -120,19 +121,27 @@ def _masked_crc_of_many(raw: NDArray[np.uint8], starts: NDArray[np.int64], lengt
     return rotated + np.uint32(0xA282EAD8)  # wraps around at 2³², as it must
 
 
-def peek_tags(path: Path, limit: int = 1 << 14) -> frozenset[str]:
-    """Tags in the first `limit` bytes of an event file; empty for anything that is not one. Never raises."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(limit)
-    except OSError:
-        return frozenset()
-    framing = walk(data)
-    return frozenset(
-        tag
-        for start, length in zip(framing.starts.tolist(), framing.lengths.tolist(), strict=True)
-        for tag in _event_tags(data[start : start + length])
-    )
+def peek_tags(path: Path) -> frozenset[str]:
+    """Tags in the head of an event file; empty for anything that is not one. Never raises.
+
+    The head is 16 KiB, or 4 MiB where the first records are larger than that (a graph, an image) and no tag is in it.
+    """
+    tags: frozenset[str] = frozenset()
+    for limit in _HEADS:
+        try:
+            with path.open("rb") as file:
+                data = file.read(limit)
+        except OSError:
+            return tags
+        framing = walk(data)
+        tags = frozenset(
+            tag
+            for start, length in zip(framing.starts.tolist(), framing.lengths.tolist(), strict=True)
+            for tag in _event_tags(data[start : start + length])
+        )
+        if tags or framing.stop == "damaged" or len(data) < limit:
+            break
+    return tags
 
 
 def _event_tags(event: bytes) -> Iterator[str]:

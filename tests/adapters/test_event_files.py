@@ -172,6 +172,11 @@ def test_tags_are_seen_without_decoding_the_file(sb3_data: Path) -> None:
     assert peek_tags(path) == frozenset(read_event_file(path).scalars)
 
 
+def test_tags_behind_a_large_first_record_are_seen(tmp_path: Path, write_events: Writer) -> None:
+    path = write_events(tmp_path / "events.out.tfevents.1", [("x" * 40_000, 1, 1.0, 1.0), ("a/b", 1, 2.0, 1.0)])
+    assert "a/b" in peek_tags(path)
+
+
 def test_garbage_inside_sound_records_does_not_raise(tmp_path: Path, write_events: Writer) -> None:
     path = write_events(tmp_path / "events.out.tfevents.1", [("a", 1, 1.0, 1.0)])
     rng = np.random.default_rng(1)

@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -568,3 +570,13 @@ def test_a_source_made_by_hand_is_read(sb3_data: Path) -> None:
     run = ADAPTER.read(RunSource(path.parent, (path,)), ReadOptions())
     assert run.files == (str(path),)
     assert run.id == "trpo_csv"
+
+
+def test_importing_the_adapter_and_reading_a_small_csv_costs_no_heavy_library(sb3_data: Path) -> None:
+    code = (
+        "import sys; from rl_diagnose.logs.load import load_run; load_run(sys.argv[1]);"
+        "print([m for m in ('pandas', 'polars', 'tbparse', 'tensorboard', 'pydantic', 'rich') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code, str(sb3_data / "trpo_csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own interpreter
+    assert done.stdout.strip() == "[]"

@@ -45,7 +45,7 @@ class Fake:
     def sniff(self, folder: Folder) -> Sniff:
         return Sniff(self.score, f"because {self.name}", (RunSource(folder.path, folder.files),))
 
-    def read(self, source: RunSource, options: ReadOptions) -> Run:
+    def read(self, source: RunSource, options: ReadOptions) -> Run:  # noqa: ARG002 - the protocol's name
         if self.fail is not None:
             raise self.fail("broken inside")
         return Run(id="?", path=str(source.path), framework=self.name, series={})
@@ -87,7 +87,7 @@ def test_sibling_runs_are_never_merged(tmp_path: Path) -> None:
 def test_several_runs_where_one_is_wanted_are_listed(tmp_path: Path) -> None:
     for k in range(15):
         place("trpo_csv", tmp_path / f"TRPO_{k:02d}")
-    with pytest.raises(UsageError, match="15 runs are below this path: TRPO_00, TRPO_01, .* and 3 more") as caught:
+    with pytest.raises(UsageError, match=r"15 runs are below this path: TRPO_00, TRPO_01, .* and 3 more") as caught:
         load_run(tmp_path)
     assert caught.value.hint == "give the path of one of them"
 
@@ -173,7 +173,7 @@ def test_an_adapter_that_breaks_while_looking_is_named_and_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Broken(Fake):
-        def sniff(self, folder: Folder) -> Sniff:
+        def sniff(self, folder: Folder) -> Sniff:  # noqa: ARG002 - the protocol's name
             raise ZeroDivisionError("oops")
 
     place("trpo_csv", tmp_path / "TRPO_1")
