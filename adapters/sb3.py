@@ -1,4 +1,9 @@
-"""Stable-Baselines3, sb3-contrib and RL Zoo: event files, progress.csv/json, monitor files and evaluations.npz."""
+"""Stable-Baselines3, sb3-contrib and RL Zoo: event files, progress.csv/json, monitor files and evaluations.npz.
+
+On-policy algorithms write a row after a rollout and before the update, so ``train/*`` in a row come from the update of
+the iteration before (or, where an evaluation was logged in between, stand in the evaluation's row). Their `step` stays
+that of the row; their `iteration` is that of the rollout they were computed from, so that signals of one iteration meet.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +193,7 @@ def _overwritten(table: LogSource, events: list[LogSource]) -> tuple[LogIssue, .
     if own_first <= first and (len(events) < 2 or rows <= own_rows):
         return ()
     text = f"starts at step {own_first:.0f} without the earlier sessions: a resumed run overwrites it"
-    return (LogIssue("csv_overwritten", text, table.file, own_first),)
+    return (LogIssue("csv_overwritten", text, table.file, own_first, severity="info"),)
 
 
 def _with_iterations(assembled: Assembled, context: Context, issues: list[LogIssue]) -> dict[str, Series]:
