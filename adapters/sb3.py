@@ -2,7 +2,7 @@
 
 On-policy algorithms write a row after a rollout and before the update, so ``train/*`` in a row come from the update of
 the iteration before (or, where an evaluation was logged in between, stand in the evaluation's row). Their `step` stays
-that of the row; their `iteration` is that of the rollout they were computed from, so that signals of one iteration meet.
+that of the row; their `iteration` is that of the rollout they were computed from, so that what belongs together meets.
 """
 
 from __future__ import annotations
