@@ -13,12 +13,11 @@ from .model import CauseFinding, Evidence, Measurement, SymptomFinding
 from .numbers import number, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..rules.book import Book, Cause, Condition, Ramp, Symptom
     from ..rules.membership import LeafValue, Memberships
     from ..rules.scoring import Scores
-    from ..signals.run import Run
     from .model import CauseStatus
 
 __all__ = ["COVERAGE_FLOOR", "Described", "cause_finding", "measurements", "ramp_words", "statement", "symptom_finding"]
@@ -138,8 +137,7 @@ def cause_finding(
     cause: Cause,
     scores: Scores,
     row: int,
-    symptoms: dict[str, SymptomFinding],
-    run: Run,
+    symptoms: Mapping[str, SymptomFinding],
     missing: Sequence[str],
 ) -> CauseFinding:
     """A cause with its probability and its ledger, the weightiest line first; remedies are added by the pipeline."""
@@ -172,7 +170,7 @@ def _status(scores: Scores, row: int, column: int) -> CauseStatus:
     return "assessed" if scores.coverage[row, column] >= COVERAGE_FLOOR else "insufficient_data"
 
 
-def _ledger(cause: Cause, scores: Scores, row: int, symptoms: dict[str, SymptomFinding]) -> tuple[Evidence, ...]:
+def _ledger(cause: Cause, scores: Scores, row: int, symptoms: Mapping[str, SymptomFinding]) -> tuple[Evidence, ...]:
     weights, missing = scores.weights[cause.id][row], scores.missing[cause.id][row]
     order = sorted(
         range(len(cause.links)), key=lambda i: (bool(missing[i]), -abs(float(weights[i])), cause.links[i].symptom)

@@ -36,8 +36,8 @@ class Row(Protocol):
 def configuration(run: Run) -> dict[str, ConfigValue]:
     """Hyper-parameters of `run`: from its configuration, else from the signal that logs the present value.
 
-    A logged value that falls over the run (a schedule) stands for the setting it started from; one that rises or stays is
-    taken as it is at the end.
+    A logged value that falls over the run (a schedule) stands for the setting it started from; one that rises or stays
+    is taken as it is at the end.
     """
     known = dict(run.config)
     for name, knob in hyperparameters().items():

@@ -1,0 +1,61 @@
+"""One rulebook applied to a group of runs: features, memberships, scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..features.derived import get_series
+from ..features.extract import Plan, extract_many
+from ..rules.membership import Memberships, memberships
+from ..rules.scoring import Scores, score
+from ..signals.taxonomy import signal_specs
+from .needs import needed_features
+from .values import BatchNumbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..rules.book import AppliesTo, Book
+    from ..signals.run import ConfigValue, Run
+
+__all__ = ["Assessment", "assess", "available_signals"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A book's numbers, memberships and scores for R runs; `applicable` has shape (R, causes)."""
+
+    book: Book
+    numbers: BatchNumbers
+    found: Memberships
+    scores: Scores
+
+
+def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, ConfigValue]]) -> Assessment:
+    """Apply `book` to every run, whatever its algorithm; causes that are not about a run stay out of it."""
+    rows = extract_many(runs, Plan.build(needed_features(book), book.windows))
+    numbers = BatchNumbers(book, runs, rows, configs)
+    found = memberships(book, numbers, len(runs))
+    required = {name for cause in book.causes for name in cause.requires}
+    available = [available_signals(run, required) for run in runs]
+    applicable = np.array([[_applies(cause.applies_to, run) for cause in book.causes] for run in runs], dtype=bool)
+    scores = score(book, found.mu, found.known, available, applicable.reshape(len(runs), len(book.causes)))
+    return Assessment(book, numbers, found, scores)
+
+
+def available_signals(run: Run, computed: Iterable[str] = ()) -> frozenset[str]:
+    """Signals that `run` logged, and those of `computed` that can be derived from them."""
+    logged = {name for name, series in run.series.items() if len(series)}
+    specs = signal_specs()
+    derived = {name for name in computed if name in specs and specs[name].derived and name not in logged}
+    return frozenset(logged | {name for name in derived if get_series(run, name) is not None})
+
+
+def _applies(about: AppliesTo, run: Run) -> bool:
+    """Whether a cause is about this run; what the log does not tell is no reason against it."""
+    kind = None if run.action_space.kind == "unknown" else run.action_space.kind
+    pairs = ((about.algorithm, run.algorithm), (about.framework, run.framework), (about.action_space, kind))
+    return all(not allowed or have is None or have in allowed for allowed, have in pairs)

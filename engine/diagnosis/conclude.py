@@ -1,0 +1,149 @@
+"""What the rulebooks say together about one run: causes merged, verdict, primary symptom, remedies, gaps, curves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..features.derived import get_series
+from .assess import available_signals
+from .curves import display_curves, shown_signals
+from .described import Describer
+from .findings import cause_finding, measurements, symptom_finding
+from .model import BookRef, RunDiagnosis
+from .primary import choose
+from .remedies import RemedyContext, plan_remedies
+from .verdict import gaps, judge, remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..rules.book import Book
+    from ..signals.run import ConfigValue, Run
+    from .assess import Assessment
+    from .model import CauseFinding, SymptomFinding
+
+__all__ = ["conclude"]
+
+# Adapters of formats that any framework may have written: their name says nothing about whose code to show.
+_NO_FRAMEWORK = {"csv", "", "unknown"}
+
+
+def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments: Sequence[Assessment]) -> RunDiagnosis:
+    """The diagnosis of `run`, which is number `row` of every assessment."""
+    symptoms: dict[str, SymptomFinding] = {}
+    by_book: dict[str, dict[str, SymptomFinding]] = {}
+    causes: dict[str, tuple[CauseFinding, Assessment]] = {}
+    for assessment in _by_precedence(assessments):
+        own = by_book[assessment.book.sha256] = _symptoms(run, row, assessment)
+        for finding in _causes(run, row, assessment, own):
+            causes.setdefault(finding.id, (finding, assessment))
+        for name, seen in own.items():
+            symptoms.setdefault(name, seen)
+    ranked = sorted(causes.values(), key=lambda pair: _rank(pair[0]))
+    findings = [finding for finding, _ in ranked]
+    verdict, reason = judge(run, findings)
+    primary = None
+    if verdict == "finding":
+        top, assessment = next(pair for pair in ranked if _is_fault(pair[0]))
+        spec = next(c for c in assessment.book.causes if c.id == top.id)
+        primary = choose(assessment.book, spec, top, run, by_book[assessment.book.sha256])
+    wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
+    required = {name for finding in findings for name in finding.missing}
+    available = available_signals(run, wanted | required)
+    return RunDiagnosis(
+        id=run.id,
+        path=run.path,
+        verdict=verdict,
+        verdict_reason=reason,
+        framework=run.framework or None,
+        framework_version=run.framework_version,
+        algorithm=run.algorithm,
+        env=run.env,
+        x_axis=run.x_axis,
+        last_step=run.last_step,
+        points=run.points,
+        action_space=run.action_space,
+        primary_symptom=primary,
+        symptoms=tuple(sorted(symptoms.values(), key=lambda s: (-s.membership, s.id))),
+        causes=tuple(_with_remedies(finding, run, config, row, assessment) for finding, assessment in ranked),
+        remarks=remarks(run, verdict, findings, list(symptoms.values())),
+        not_checked=gaps(run, findings, symptoms, available),
+        log_issues=run.issues,
+        unmapped=run.unmapped,
+        curves=_curves(run, primary),
+        rulebooks=tuple(BookRef(a.book.id, a.book.version, a.book.sha256) for a in assessments),
+        adapter=run.adapter,
+        files=run.files,
+    )
+
+
+def _by_precedence(assessments: Sequence[Assessment]) -> list[Assessment]:
+    """Books that extend others first, so that their version of a shared cause is the one that counts."""
+    extended = {name for assessment in assessments for name in assessment.book.extends}
+    return sorted(assessments, key=lambda assessment: _extended(assessment.book, extended))
+
+
+def _extended(book: Book, extended: set[str]) -> bool:
+    return any(name.partition("@")[0] == book.id for name in extended)
+
+
+def _rank(finding: CauseFinding) -> tuple[bool, float, str]:
+    return finding.probability is None, -(finding.probability or 0.0), finding.id
+
+
+def _is_fault(finding: CauseFinding) -> bool:
+    return finding.kind == "fault" and finding.status == "assessed" and not finding.experimental
+
+
+def _symptoms(run: Run, row: int, assessment: Assessment) -> dict[str, SymptomFinding]:
+    describe = Describer(run, assessment.book)
+    found = {}
+    for column, symptom in enumerate(assessment.book.symptoms):
+        numbers = measurements(symptom, assessment.book, assessment.found, row, describe)
+        found[symptom.id] = symptom_finding(symptom, numbers, float(assessment.found.mu[row, column]))
+    return found
+
+
+def _causes(run: Run, row: int, assessment: Assessment, symptoms: Mapping[str, SymptomFinding]) -> list[CauseFinding]:
+    book, scores = assessment.book, assessment.scores
+    available = available_signals(run, {name for cause in book.causes for name in cause.requires})
+    return [
+        cause_finding(book, cause, scores, row, symptoms, [name for name in cause.requires if name not in available])
+        for column, cause in enumerate(book.causes)
+        if scores.applicable[row, column]
+    ]
+
+
+def _with_remedies(
+    finding: CauseFinding, run: Run, config: Mapping[str, ConfigValue], row: int, assessment: Assessment
+) -> CauseFinding:
+    """Remedies are worked out for causes with some probability; nobody turns a knob for the others."""
+    spec = next(c for c in assessment.book.causes if c.id == finding.id)
+    if not spec.remedies or finding.kind != "fault" or finding.status != "assessed":
+        return finding
+
+    def number(pair: tuple[object, object]) -> float | None:
+        value = float(pair[0][row])  # type: ignore[index]
+        return None if math.isnan(value) else value
+
+    context = RemedyContext(
+        config=config,
+        evaluate=lambda text: number(assessment.numbers.expression(text)),
+        feature=lambda name: number(assessment.numbers.feature(name)),
+        framework=None if run.framework in _NO_FRAMEWORK else run.framework,
+        axis=run.x_axis.replace("_", " "),
+    )
+    return replace(finding, remedies=plan_remedies(spec, context))
+
+
+def _curves(run: Run, primary: SymptomFinding | None) -> tuple:  # type: ignore[type-arg]
+    names = shown_signals(run)
+    if primary is not None and primary.signal is not None and primary.signal not in names:
+        names.append(primary.signal)
+    bad = None
+    if primary is not None and primary.onset_step is not None and primary.end_step is not None:
+        bad = (primary.onset_step, primary.end_step)
+    series = [run.series.get(name) or get_series(run, name) for name in names]
+    return display_curves([one for one in series if one is not None and len(one)], bad)
