@@ -50,7 +50,7 @@ WEAK = Cause(
     "bonus_weak",
     "Entropy bonus too weak",
     0.1,
-    (Link("entropy_low", 0.95), Link("coef_small", 0.8), Link("grad_odd", 0.6)),
+    (Link("entropy_low", 0.95), Link("coef_small", 0.8), Link("grad_odd", 0.5)),
     requires=("policy.entropy",),
     remedies=(
         Remedy(
