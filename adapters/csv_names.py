@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\s*[/:]\s*|(?<=[a-z])\.(?=[a-z])", re.IGNORECASE)
 _SMALLEST_WINDOW = 10
 _LITERAL = "="
-_ALIKE = 0.85
+_ALIKE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,6 @@ class NameMap:
     known_algorithms: frozenset[str]
     hints: Mapping[Key, str]
 
-    @cached_property
-    def spelled(self) -> dict[str, str]:
-        """Signals by the sorted words of their names, for did-you-mean."""
-        plain = {key: found for key, found in self.meanings.items() if _LITERAL not in key}
-        return {" ".join(sorted(key)): found[0].signal for key, found in plain.items()}
-
     def words(self, name: str) -> Words:
         """Take the name of a column apart."""
         *path, leaf = [part for part in _PATH.split(name.rpartition(" - ")[2]) if part] or [name]
@@ -167,20 +161,29 @@ class NameMap:
         return None
 
     def suggest(self, words: Words) -> str | None:
-        """The signal that a name may mean although it is not sure, or whose name is spelled most like it; else None."""
+        """The signal that a name may mean although it is not sure, or that it means but for one misspelt word."""
         hint = next((self.hints[key] for key in words.keys if key in self.hints), None)
         if hint is not None:
             return hint
-        for key in (key for key in words.keys if _LITERAL not in key):
-            close = difflib.get_close_matches(" ".join(sorted(key)), self.spelled, n=1, cutoff=_ALIKE)
-            if close:
-                return self.spelled[close[0]]
-        return None
+        alike = [
+            (_likeness(*key - known, *known - key), found[0].signal)
+            for key in words.keys
+            for known, found in self.meanings.items()
+            if len(key) == len(known) == len(key & known) + 1
+        ]
+        best = max(alike, default=(0.0, ""))
+        return best[1] if best[0] >= _ALIKE else None
 
     def suggest_target(self, target: str) -> str | None:
         """The signal that a user may have meant by `target`, by its id or by a name that a column may have."""
         named = next((meaning.signal for meaning in self.meanings_of(self.words(target))[0]), None)
         return named or suggest_signal(target)
+
+
+@cache
+def _likeness(word: str, other: str) -> float:
+    """How alike two words are spelled, 0…1."""
+    return difflib.SequenceMatcher(None, word, other).ratio()
 
 
 @cache

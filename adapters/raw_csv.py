@@ -14,7 +14,7 @@ from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .action_space import infer_action_space
 from .assemble import assemble, number_iterations, table_source
-from .csv_columns import choose_columns, grows, unmapped_columns
+from .csv_columns import choose_columns, unmapped_columns
 from .csv_names import name_map
 from .csv_times import wall_times
 from .iterations import iteration_clock
@@ -43,6 +43,7 @@ _LEAST, _PER_SIGNAL, _MOST = 0.1, 0.05, 0.4
 _ROW = "row number"
 _MAX_RUNS = 1000
 _SHOWN = 8
+_NUMERIC_KINDS = ("float", "integer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class RawCsv:
             files=(str(source.path),),
             algorithm=algorithm,
             env=_word(table, "env", lower=False),
-            config=_config(table),
+            config=_config(table, columns),
             action_space=options.action_space or _action_space(series, columns),
             x_axis=columns.x_axis,
             unmapped=unmapped_columns(table, columns, name_map()),
@@ -218,19 +219,18 @@ def _at(
     return look_up
 
 
-def _config(table: Table) -> dict[str, ConfigValue]:
+def _config(table: Table, columns: Columns) -> dict[str, ConfigValue]:
     """Hyper-parameters which are columns with one and the same value in all rows, under their canonical names."""
+    names = {name_map().key(name): name for name, known in hyperparameters().items() if known.kind in _NUMERIC_KINDS}
     config: dict[str, ConfigValue] = {}
-    for name, known in hyperparameters().items():
-        for column, values in table.numbers.items():
-            finite = values[np.isfinite(values)]
-            constant = finite.size and finite.min() == finite.max() and not grows(values)
-            if name in config or known.kind not in ("float", "integer") or not constant:
-                continue
-            if name_map().key(name) in name_map().words(column).keys:
-                value = float(finite[0])
-                whole = known.kind == "integer" and value.is_integer()
-                config[name] = ConfigValue(int(value) if whole else value, f"{table.file}: {column}")
+    for column, values in table.numbers.items():
+        name = next((names[key] for key in name_map().words(column).keys if key in names), None)
+        finite = values[np.isfinite(values)]
+        if name is None or name in config or column == columns.step or not finite.size or finite.min() < finite.max():
+            continue
+        value = float(finite[0])
+        whole = hyperparameters()[name].kind == "integer" and value.is_integer()
+        config[name] = ConfigValue(int(value) if whole else value, f"{table.file}: {column}")
     return config
 
 
