@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["conclude"]
 
+# Nobody turns a knob for a cause that is less probable than this.
+WORTH_A_REMEDY = 0.05
 # Adapters of formats that any framework may have written: their name says nothing about whose code to show.
 _NO_FRAMEWORK = {"csv", "", "unknown"}
 
@@ -119,9 +121,9 @@ def _causes(run: Run, row: int, assessment: Assessment, symptoms: Mapping[str, S
 def _with_remedies(
     finding: CauseFinding, run: Run, config: Mapping[str, ConfigValue], row: int, assessment: Assessment
 ) -> CauseFinding:
-    """Remedies are worked out for causes with some probability; nobody turns a knob for the others."""
+    """`finding` with its remedies worked out for this run."""
     spec = next(c for c in assessment.book.causes if c.id == finding.id)
-    if not spec.remedies or finding.kind != "fault" or finding.status != "assessed":
+    if not spec.remedies or finding.status != "assessed" or (finding.probability or 0.0) < WORTH_A_REMEDY:
         return finding
 
     def number(pair: tuple[object, object]) -> float | None:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import LogError, RlDiagnoseError, UsageError
+from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
 from ..logs.adapter import ReadOptions
 from ..logs.load import find_runs, load_source
 from ..logs.load import load_run as _load_run
@@ -63,14 +63,23 @@ def read_options(mapping: Mapping[str, str] | None, action_space: ActionSpace | 
 
 
 def locate(paths: Sequence[str]) -> Located:
-    """All runs below `paths`; raises `UsageError` where one does not exist, `NoReadableRunError` where no log is."""
+    """All runs below `paths`. Raises `UsageError` where one does not exist, `NoReadableRunError` where none has a log;
+    of several paths, those without a log are notes."""
     sources: list[FoundRun] = []
     notes: list[str] = []
+    failures: list[NoReadableRunError] = []
     for path in paths:
-        found = find_runs(path)
+        try:
+            found = find_runs(path)
+        except NoReadableRunError as error:
+            failures.append(error)
+            notes.append(f"{error.place}: {error.fact}")
+            continue
         sources += found.sources
         notes += [str(problem) for problem in found.problems]
-    return Located(tuple(sources), tuple(notes))
+    if failures and not sources:
+        raise failures[0]
+    return Located(tuple(sources), tuple(dict.fromkeys(notes)))
 
 
 def read_runs(

@@ -45,6 +45,10 @@ def _run(run: RunDiagnosis) -> dict[str, Any]:
     if run.action_space is not None:
         plain["action_space"]["max_entropy"] = _number(run.action_space.max_entropy)
     for cause, finding in zip(plain["causes"], run.causes, strict=True):
+        for line in cause["evidence"]:
+            # The number in full stands under the run's symptoms; a ledger line cites it.
+            number = line.pop("measurement") or {}
+            line |= {"signal": number.get("signal"), "value": number.get("value"), "steps": number.get("steps")}
         for remedy, plan in zip(cause["remedies"], finding.remedies, strict=True):
             remedy["values"] = {name: _number(value) for name, value in plan.values}
             remedy["expect"] = [
