@@ -169,7 +169,8 @@ class Remedy:
 @dataclass(frozen=True, slots=True)
 class Cause:
     """A root cause. `kind`: `fault` (a finding), `benign` (explains why something that looks bad is not) or
-    `insufficient` (the log is too short or too poor to tell)."""
+    `insufficient` (the log is too short or too poor to tell). `status`: a `deprecated` cause keeps its id but is not
+    scored; `replaced_by` is the cause that took its place."""
 
     id: str
     title: str
@@ -184,6 +185,7 @@ class Cause:
     remedies: tuple[Remedy, ...] = ()
     tell_apart: str = ""
     references: tuple[str, ...] = ()
+    replaced_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

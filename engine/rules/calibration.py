@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["apply_platt", "brier", "ece", "fit_platt", "log_loss", "reliability_bins"]
 
-_EPSILON = 1e-6
+# Tighter than any probability that matters, so that the order of causes survives.
+_EPSILON = 1e-12
 
 
 def _logit(p: Floats) -> Floats:
     clipped = np.clip(p, _EPSILON, 1 - _EPSILON)
     result: Floats = np.log(clipped / (1 - clipped))
+    return result
+
+
+def _sigmoid(x: Floats) -> Floats:
+    # Beyond ±500 the answer is 0 or 1 to every digit, and exp would overflow soon.
+    result: Floats = 1 / (1 + np.exp(-np.clip(x, -500.0, 500.0)))
     return result
 
 
@@ -34,8 +41,7 @@ def _known(p: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 def apply_platt(p: Floats, a: float, b: float) -> Floats:
     """σ(a·logit p + b), NaN where `p` is NaN."""
-    result: Floats = 1 / (1 + np.exp(-(a * _logit(p) + b)))
-    return np.where(np.isnan(p), np.nan, result)
+    return np.where(np.isnan(p), np.nan, _sigmoid(a * _logit(p) + b))
 
 
 def fit_platt(p: ArrayLike, y: ArrayLike, *, shrinkage: float = 1.0, iterations: int = 100) -> tuple[float, float]:
@@ -47,7 +53,7 @@ def fit_platt(p: ArrayLike, y: ArrayLike, *, shrinkage: float = 1.0, iterations:
     x = np.stack([_logit(stated), np.ones_like(stated)], axis=1)
     theta, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])
     for _ in range(iterations):
-        q = 1 / (1 + np.exp(-(x @ theta)))
+        q = _sigmoid(x @ theta)
         gradient = x.T @ (q - present) + shrinkage * (theta - prior)
         hessian = (x * (q * (1 - q))[:, None]).T @ x + shrinkage * np.eye(2)
         step = np.linalg.solve(hessian, gradient)

@@ -1,8 +1,10 @@
-"""Finding and loading rulebooks: built-in, installed packages, and paths.
+"""Finding and loading rulebooks: built-in ones, those of installed packages, and files.
 
-A reference is a path (it has a separator or ends in ``.yaml``/``.yml``), or an id with an optional version: ``ppo``, ``ppo@1``,
-``ppo@1.2``, ``ppo@1.2.0``; without a full version the newest that matches is taken. Packages register a folder of books
-under the entry point group ``rl_diagnose.rulebooks`` (the entry point names a package with ``<id>/<version>.yaml`` in it).
+A reference is a path (a `Path`, or text with a separator or ending in ``.yaml`` or ``.yml``), or an id with an optional
+version: ``ppo``, ``ppo@1``, ``ppo@1.2``, ``ppo@1.2.0``; without a full version the newest that fits is taken.
+
+Packages register under the entry point group ``rl_diagnose.rulebooks``: the entry point names a package that holds
+``<id>/<version>.yaml``. Nothing of it is run but its import.
 """
 
 from __future__ import annotations
@@ -11,176 +13,316 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RulebookError, UsageError
 from ..signals.taxonomy import taxonomy_version
-from .model import AuthoredBook
 from .problems import Problem
-from .resolve import Merged, compile_book, merge
-from .validate import validate
-from .yaml_loader import Document, load_yaml
+from .yaml_loader import load_yaml
 
 if TYPE_CHECKING:
-    from .book import Book
+    from collections.abc import Iterator
 
-__all__ = ["BookInfo", "default_books_for", "list_books", "load_book"]
+    from .book import Book
+    from .model import AuthoredBook
+    from .resolve import Merged
+    from .yaml_loader import Document
+
+__all__ = ["GROUP", "BookInfo", "default_books_for", "library_problems", "list_books", "load_book", "read_book"]
 
 GROUP = "rl_diagnose.rulebooks"
-MAX_EXTENDS = 16
-_REFERENCE = re.compile(r"(?P<id>[a-z][a-z0-9_.]*)(?:@(?P<version>\d+(?:\.\d+){0,2}))?")
-_VERSION_FILE = re.compile(r"(\d+)\.(\d+)\.(\d+)\.ya?ml")
-_DEFAULTS = ("ppo", "dqn", "actor_critic", "core")
+FALLBACK = "core"
+MAX_FILES = 32
+_REFERENCE = re.compile(r"(?P<id>[a-z][a-z0-9_.]*)(?:@(?P<version>[0-9]+(?:\.[0-9]+){0,2}))?")
+_VERSION_FILE = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.yaml")
+_REQUIREMENT = re.compile(r"(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,2})")
 
 
 @dataclass(frozen=True, slots=True)
 class BookInfo:
-    """A book that can be asked for by id: where it comes from and which versions there are, oldest first."""
+    """A book that can be asked for by id: which versions there are (oldest first) and where it comes from.
+
+    `origin` is ``built-in`` or ``package <distribution>``; `folder` holds one file a version.
+    """
 
     id: str
     versions: tuple[str, ...]
     origin: str
     folder: Path
 
+    @property
+    def latest(self) -> Path:
+        """The file of the newest version."""
+        return self.folder / f"{self.versions[-1]}.yaml"
 
-@cache
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file, its name in messages, and the folder that relative `extends` must stay in."""
+
+    path: Path
+    display: str
+    root: Path
+    by_id: bool = False
+
+
 def list_books() -> tuple[BookInfo, ...]:
-    """All books that have an id: built-in ones, then those of installed packages; of two with one id the first counts."""
-    books: dict[str, BookInfo] = {}
-    for origin, root in _roots():
-        for folder in sorted(p for p in root.iterdir() if p.is_dir()):
-            versions = sorted(_versions(folder), key=_version_key)
-            if versions and folder.name not in books:
-                books[folder.name] = BookInfo(folder.name, tuple(versions), origin, folder)
-    return tuple(books.values())
+    """All books that have an id, sorted by it. Of two with one id the built-in one counts, then the first package's."""
+    return _library()[0]
 
 
-def _roots() -> list[tuple[str, Path]]:
-    with as_file(files("rl_diagnose.rulebooks")) as root:  # noqa: TID251 - a package of data, named not imported
-        roots = [("built-in", Path(root))]
-    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name):
-        with as_file(files(entry.value.partition(":")[0])) as root:
-            roots.append((f"package {entry.dist.name if entry.dist else entry.name}", Path(root)))
-    return roots
-
-
-def _versions(folder: Path) -> list[str]:
-    return [path.name.rpartition(".")[0] for path in folder.iterdir() if _VERSION_FILE.fullmatch(path.name)]
-
-
-def _version_key(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+def library_problems() -> tuple[Problem, ...]:
+    """Installed packages of rulebooks that cannot be used, and books whose id is taken; the others work."""
+    return _library()[1]
 
 
 def load_book(reference: str | Path) -> Book:
     """The resolved book. Raises `RulebookError` with every problem, or `UsageError` for an unknown id or version."""
-    return _load(_locate(reference))
+    source = _locate(reference)
+    # A file of the user's may change between two calls, an installed one does not.
+    return _load_installed(source) if source.by_id else _load(source)
+
+
+def read_book(reference: str | Path) -> tuple[Merged | None, list[Problem]]:
+    """The book as authored with what it extends, and its problems so far; None where it cannot be read at all.
+
+    `compile.compile_book` turns it into a `Book`. Raises `UsageError` for an unknown id or version.
+    """
+    return _read(_locate(reference))
+
+
+def default_books_for(algorithm: str | None, framework: str | None, action_space: str | None) -> tuple[str, ...]:
+    """Ids of the built-in books for such a run when none is asked for: the most specific that admits it, else `core`.
+
+    More specific is a book that restricts more of algorithm, framework and action space; then one that admits fewer
+    values. A book that restricts nothing, or says ``default: false``, is only used when it is asked for.
+    """
+    run = {"algorithm": algorithm, "framework": framework, "action_space": action_space}
+    fitting = [
+        (-len(allowed), sum(map(len, allowed.values())), name)
+        for name, allowed in _defaults()
+        if all(run[dimension] in values for dimension, values in allowed.items())
+    ]
+    if fitting:
+        return (min(fitting)[2],)
+    return (FALLBACK,) if any(book.id == FALLBACK for book in list_books()) else ()
 
 
 @cache
-def _load(path: Path) -> Book:
-    merged, problems = _merge(path, (), path.parent)
+def _defaults() -> tuple[tuple[str, dict[str, list[str]]], ...]:
+    """Built-in books that may be chosen by default, with the values that each restricted dimension admits."""
+    found = []
+    for book in list_books():
+        document, _ = load_yaml(book.latest)
+        head = document.data if document is not None and isinstance(document.data, dict) else {}
+        allowed = {name: values for name, values in (head.get("applies_to") or {}).items() if values}
+        if book.origin == "built-in" and allowed and head.get("default", True):
+            found.append((book.id, allowed))
+    return tuple(found)
+
+
+@cache
+def _library() -> tuple[tuple[BookInfo, ...], tuple[Problem, ...]]:
+    books: dict[str, BookInfo] = {}
+    problems: list[Problem] = []
+    for origin, name, folders in _roots(problems):
+        for folder in folders:
+            versions = [path.stem for path in folder.iterdir() if _VERSION_FILE.fullmatch(path.name)]
+            if not versions:
+                continue
+            if folder.name in books:
+                message = (
+                    f"the book '{folder.name}' of {origin} is left out: there is one from {books[folder.name].origin}"
+                )
+                problems.append(Problem("RB035", message, name, severity="warning"))
+                continue
+            books[folder.name] = BookInfo(folder.name, tuple(sorted(versions, key=_numbers)), origin, folder)
+    return tuple(books[name] for name in sorted(books)), tuple(problems)
+
+
+def _roots(problems: list[Problem]) -> Iterator[tuple[str, str, list[Path]]]:
+    """Origin, name for messages, and the folders of books of each package that has some."""
+    yield "built-in", GROUP, _folders("rl_diagnose.rulebooks")
+    for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
+        origin = f"package {entry.dist.name if entry.dist else entry.name}"
+        try:
+            folders = _folders(entry.module)
+        except Exception as error:  # noqa: BLE001 - importing foreign code may fail in any way; it must not stop the others
+            message = f"{origin} cannot be used: {type(error).__name__}: {error}"
+            problems.append(Problem("RB035", message, entry.value, severity="warning"))
+            continue
+        yield origin, entry.value, folders
+
+
+def _folders(package: str) -> list[Path]:
+    children = [child for child in files(package).iterdir() if isinstance(child, Path) and child.is_dir()]
+    return sorted(children, key=lambda child: child.name)
+
+
+@cache
+def _load_installed(source: _Source) -> Book:
+    return _load(source)
+
+
+def _load(source: _Source) -> Book:
+    from .compile import compile_book
+
+    merged, problems = _read(source)
     if merged is None:
         raise RulebookError(problems)
     book, problems = compile_book(merged)
     if book is None:
-        raise RulebookError([p for p in problems if p.severity == "error"])
+        raise RulebookError(problems)
     return book
 
 
-def _locate(reference: str | Path) -> Path:
+def _read(source: _Source) -> tuple[Merged | None, list[Problem]]:
+    reader = _Reader()
+    merged = reader.read(source)
+    if merged is not None:
+        merged.problems[:0] = reader.problems
+        return merged, merged.problems
+    return None, reader.problems
+
+
+def _locate(reference: str | Path) -> _Source:
     text = str(reference)
     if isinstance(reference, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text:
-        return Path(reference).resolve()
+        path = Path(reference)
+        try:
+            resolved = path.resolve()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"'{text}' is no path: {error}", hint="give the path of a .yaml file") from None
+        return _Source(resolved, text, resolved.parent)
     match = _REFERENCE.fullmatch(text)
     known = {book.id: book for book in list_books()}
     if match is None or match["id"] not in known:
-        raise UsageError(
-            f"no rulebook '{text}'", hint=f"known are {', '.join(known)}; or give the path of a .yaml file"
-        )
+        hint = f"known are {', '.join(known)}; or give the path of a .yaml file"
+        raise UsageError(f"no rulebook '{text}'", hint=hint)
     book, wanted = known[match["id"]], match["version"]
     fitting = [v for v in book.versions if wanted is None or f"{v}.".startswith(f"{wanted}.")]
     if not fitting:
-        raise UsageError(
-            f"no version {wanted} of the rulebook '{book.id}'", hint=f"there are {', '.join(book.versions)}"
-        )
-    return next(p for p in book.folder.iterdir() if p.name in (f"{fitting[-1]}.yaml", f"{fitting[-1]}.yml"))
+        message = f"no version {wanted} of the rulebook '{book.id}'"
+        raise UsageError(message, hint=f"there are {', '.join(book.versions)}")
+    path = book.folder / f"{fitting[-1]}.yaml"
+    return _Source(path, str(path), book.folder.parent, by_id=True)
 
 
-def _merge(path: Path, chain: tuple[Path, ...], root: Path) -> tuple[Merged | None, list[Problem]]:
-    """Load a file with everything it extends."""
-    document, problems = load_yaml(path)
-    if document is None:
-        return None, problems
-    authored, more = validate(AuthoredBook, document)
-    problems += more
-    if authored is None or problems:
-        return None, problems
-    problems += _requirements(authored, document)
-    parents: list[Merged] = []
-    for i, name in enumerate(authored.extends):
-        parent_path = _parent(name, path, root)
-        if parent_path is None:
-            text = f"cannot find the book '{name}' to extend, or it is outside the folder {root.name}/"
-            hint = (
-                f"known are {', '.join(b.id for b in list_books())}; or a path relative to this file, below its folder"
-            )
-            problems.append(document.problem("RB030", text, ("extends", i), hint=hint))
-            continue
-        if parent_path in (*chain, path) or len(chain) >= MAX_EXTENDS:
-            problems.append(document.problem("RB031", f"'{name}' extends this book in turn", ("extends", i)))
-            continue
-        inside = root if parent_path.is_relative_to(root) else parent_path.parent
-        parent, more = _merge(parent_path, (*chain, path), inside)
-        problems += more
-        if parent is not None:
-            parents.append(parent)
-    if problems:
-        return None, problems
-    return merge(authored, document, parents), []
+class _Reader:
+    """Reads a book with everything it extends, each file once."""
+
+    def __init__(self) -> None:
+        self.done: dict[Path, Merged | None] = {}
+        self.problems: list[Problem] = []
+
+    def read(self, source: _Source, chain: tuple[_Source, ...] = ()) -> Merged | None:
+        """The merged book; None where it, or a book it extends, cannot be used (`problems` say why).
+
+        `chain` are the books that lead to it.
+        """
+        from .model import AuthoredBook
+        from .resolve import merge
+        from .validate import validate
+
+        if source.path in self.done:
+            return self.done[source.path]
+        self.done[source.path] = None
+        document, problems = load_yaml(source.path, source.display)
+        self.problems += problems
+        if document is None:
+            return None
+        authored, more = validate(AuthoredBook, document)
+        # Where the YAML itself is wrong, the value that stands in for it is no second mistake.
+        places = {(p.line, p.column) for p in problems}
+        self.problems += [p for p in more if (p.line, p.column) not in places]
+        if authored is None or problems:
+            return None
+        self.problems += [*_identity(authored, document, source), *_requirements(authored, document)]
+        parents = [self.parent(document, i, name, (*chain, source)) for i, name in enumerate(authored.extends)]
+        complete = [parent for parent in parents if parent is not None]
+        if len(complete) < len(parents):
+            return None
+        self.done[source.path] = merge(authored, document, complete)
+        return self.done[source.path]
+
+    def parent(self, document: Document, i: int, name: str, chain: tuple[_Source, ...]) -> Merged | None:
+        source, at = _parent(name, chain[-1]), ("extends", i)
+        if source is None:
+            root = chain[-1].root.name
+            hint = f"known are {', '.join(b.id for b in list_books())}; or a relative path below {root}/"
+            self.problems.append(document.problem("RB030", f"cannot find the book '{name}'", at, hint=hint))
+            return None
+        if source.path in [s.path for s in chain]:
+            way = " → ".join(s.display for s in (*chain, source))
+            self.problems.append(document.problem("RB031", f"books extend one another: {way}", at))
+            return None
+        if source.path not in self.done and len(self.done) >= MAX_FILES:
+            message = f"more than {MAX_FILES} books extend one another"
+            self.problems.append(document.problem("RB002", message, at))
+            return None
+        return self.read(source, chain)
 
 
-def _parent(name: str, path: Path, root: Path) -> Path | None:
-    if name.endswith((".yaml", ".yml")):
-        target = (path.parent / name).resolve()
-        return target if target.is_file() and target.is_relative_to(root.resolve()) and "://" not in name else None
+def _parent(name: str, child: _Source) -> _Source | None:
+    """What `extends: [name]` means in `child`: a file below its root, or a book by its id."""
+    if not name.endswith((".yaml", ".yml")):
+        try:
+            return None if "/" in name or "\\" in name else _locate(name)
+        except UsageError:
+            return None
     try:
-        return _locate(name)
-    except UsageError:
+        path = (child.path.parent / name).resolve()
+        inside = path.is_relative_to(child.root.resolve()) and path.is_file()
+    except (OSError, ValueError):  # a name that the file system cannot have
         return None
+    display = str(Path(child.display).parent / name)
+    return _Source(path, display, child.root) if inside else None
+
+
+def _identity(authored: AuthoredBook, document: Document, source: _Source) -> list[Problem]:
+    """A book that is found as <id>/<version>.yaml must be that book."""
+    if not source.by_id:
+        return []
+    expected: dict[str, Any] = {"id": source.path.parent.name, "version": source.path.stem}
+    return [
+        document.problem("RB034", f"{name} is '{getattr(authored, name)}', its place says '{value}'", (name,))
+        for name, value in expected.items()
+        if getattr(authored, name) != value
+    ]
 
 
 def _requirements(authored: AuthoredBook, document: Document) -> list[Problem]:
+    """Whether this program and its signals are new enough for the book."""
     have = {"engine": metadata.version("rl-diagnose"), "signals": taxonomy_version()}
     problems = []
-    for name in ("engine", "signals"):
+    for name, version in have.items():
         wanted = getattr(authored.requires, name)
         if wanted is None:
             continue
-        match = re.fullmatch(r">=\s*(\d+(?:\.\d+){0,2})", wanted)
-        if match is None:
-            problems.append(document.problem("RB033", f"'{wanted}' is not of the form \">=1.2\"", ("requires", name)))
-        elif _numbers(have[name]) < _numbers(match[1]):
-            text = f"the book needs {name} {wanted}, this is {have[name]}"
-            problems.append(document.problem("RB033", text, ("requires", name), hint="upgrade rl-diagnose"))
+        parts = [_REQUIREMENT.fullmatch(part.strip()) for part in wanted.split(",")]
+        at = ("requires", name)
+        if not all(parts):
+            problems.append(document.problem("RB012", f"'{wanted}' is not of the form \">=1.2\"", at))
+        elif not all(_holds(_numbers(version), match[1], _numbers(match[2])) for match in parts if match):
+            what = "rl-diagnose" if name == "engine" else "the signal taxonomy"
+            message = f"the book needs {what} {wanted}, this is {version}"
+            problems.append(document.problem("RB033", message, at, hint="upgrade rl-diagnose, or use an older book"))
     return problems
 
 
+def _holds(have: tuple[int, ...], relation: str, wanted: tuple[int, ...]) -> bool:
+    return {
+        ">=": have >= wanted,
+        "<=": have <= wanted,
+        ">": have > wanted,
+        "<": have < wanted,
+        "==": have == wanted,
+    }[relation]
+
+
 def _numbers(version: str) -> tuple[int, ...]:
-    parts = [int(part) for part in re.findall(r"\d+", version)[:3]]
+    """The three numbers of a version; what follows them (``.dev0``) does not count."""
+    parts = [int(part) for part in re.findall(r"[0-9]+", version)[:3]]
     return tuple(parts + [0] * (3 - len(parts)))
-
-
-def default_books_for(algorithm: str | None, framework: str | None, action_space: str | None) -> tuple[str, ...]:
-    """Ids of the built-in books that speak about such a run when none is asked for: the first whose `applies_to` admits it."""
-    available = {book.id for book in list_books()}
-    for name in _DEFAULTS:
-        if name not in available:
-            continue
-        applies = load_book(name).applies_to
-        wanted = ((applies.algorithm, algorithm), (applies.framework, framework), (applies.action_space, action_space))
-        if all(not allowed or have in allowed for allowed, have in wanted):
-            return (name,)
-    return ()

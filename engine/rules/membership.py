@@ -1,7 +1,11 @@
 """From numbers to memberships: ramps, reliability, and composition with missing values as intervals.
 
-Composition: all = min, any = max, mean, not = 1 − μ. A missing number is the interval [0, 1], carried through (Kleene's
-three-valued logic: `all` with one clear 0 is 0 whatever is missing); at the end μ is the midpoint of its interval.
+A ramp turns a number into a membership μ in 0…1; ½ means "cannot tell". Reliability ρ pulls it there: μ ← ½ + ρ(μ − ½).
+Composition is all = min, any = max, mean, not = 1 − μ. A missing number is the interval [0, 1], carried through
+(Kleene's three-valued logic: `all` with one clear 0 is 0 whatever is missing); at the end μ is the middle of the
+interval. The parts of a `mean` measure one thing, so those that are known stand in for those that are missing.
+
+Every step is elementwise over the runs: a run's membership does not depend on what else is in the batch.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from .book import Book, Condition, Ramp
 
     Floats = NDArray[np.float64]
+    Interval = tuple[Floats, Floats]
 
 __all__ = ["LeafValue", "Memberships", "Numbers", "memberships", "ramp_membership"]
 
@@ -31,7 +36,7 @@ class Numbers(Protocol):
         ...
 
     def derived(self, name: str) -> tuple[Floats, Floats]:
-        """A derived feature of the book."""
+        """A derived number of the book."""
         ...
 
     def config(self, name: str) -> tuple[Floats, Floats]:
@@ -45,7 +50,7 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LeafValue:
-    """One leaf over R runs: its value, reliability, and membership interval."""
+    """One leaf over R runs: its value (NaN = missing), reliability and membership interval, each of shape (R,)."""
 
     leaf: Leaf
     value: Floats
@@ -56,7 +61,12 @@ class LeafValue:
 
 @dataclass(frozen=True, slots=True)
 class Memberships:
-    """`mu`, `low`, `high` and `known` have shape (R, symptoms); `leaves` maps a symptom to its leaves in order."""
+    """Memberships of R runs in the S symptoms of a book, in its order.
+
+    `mu`, `low` and `high` have shape (R, S), `mu` being the middle of the interval from `low` to `high`; `known` (R, S)
+    is False where the interval is all of [0, 1]. `leaves` maps a symptom to its leaves in the order of its condition,
+    those of the symptoms it refers to included.
+    """
 
     mu: Floats
     low: Floats
@@ -66,54 +76,59 @@ class Memberships:
 
 
 def ramp_membership(ramp: Ramp, value: Floats) -> Floats:
-    """Membership of each value; NaN stays NaN."""
-    x, low, high = value, ramp.low, ramp.high
-    bounds = [low, high, ramp.full_low, ramp.full_high]
+    """Membership of each value; NaN stays NaN. On a log scale values ≤ 0 are below every bound."""
+    full_low = ramp.low if ramp.full_low is None else ramp.full_low
+    full_high = ramp.high if ramp.full_high is None else ramp.full_high
+    x, bounds = value, np.array([ramp.low, full_low, full_high, ramp.high])
     if ramp.scale == "log":
         with np.errstate(divide="ignore"):
-            x = np.where(np.isnan(value), np.nan, np.log(np.maximum(value, 0.0)))
-        bounds = [None if b is None else float(np.log(b)) for b in bounds]
-    low, high = float(bounds[0] or 0.0), float(bounds[1] or 0.0)
+            x, bounds = np.log(np.maximum(value, 0.0)), np.log(bounds)
+    low, full_low, full_high, high = (float(b) for b in bounds)
     if ramp.shape == "band":
-        full_low = low if bounds[2] is None else float(bounds[2])
-        full_high = high if bounds[3] is None else float(bounds[3])
-        return np.minimum(_rise(x, low, full_low), 1 - _rise(x, full_high, high))
+        return np.minimum(_rise(x, low, full_low), 1.0 - _rise(x, full_high, high))
     rising = _rise(x, low, high)
-    return rising if ramp.shape == "rising" else 1 - rising
+    return rising if ramp.shape == "rising" else 1.0 - rising
 
 
 def _rise(x: Floats, low: float, high: float) -> Floats:
-    with np.errstate(invalid="ignore", over="ignore"):
-        if high <= low:
-            return np.where(np.isnan(x), np.nan, (x >= high).astype(np.float64))
-        return np.clip((x - low) / (high - low), 0.0, 1.0)
+    """0 below `low`, 1 above `high`, linear between; a step where the two are equal (a band with a sharp edge)."""
+    if high <= low:
+        return np.where(np.isnan(x), np.nan, (x >= high).astype(np.float64))
+    return np.clip((x - low) / (high - low), 0.0, 1.0)
 
 
 def memberships(book: Book, numbers: Numbers, runs: int) -> Memberships:
-    """Memberships of all symptoms of `book` for `runs` runs; symptoms may refer to earlier or later ones, not in a cycle."""
-    evaluation = _Evaluation(book, numbers, runs)
-    for symptom in book.symptoms:
-        evaluation.symptom(symptom.id)
-    low = np.stack([evaluation.done[s.id][0] for s in book.symptoms], axis=1) if book.symptoms else np.zeros((runs, 0))
-    high = np.stack([evaluation.done[s.id][1] for s in book.symptoms], axis=1) if book.symptoms else np.zeros((runs, 0))
-    known = ~((low == 0.0) & (high == 1.0))
+    """Memberships of all symptoms of `book` for `runs` runs. Symptoms may refer to one another, not in a circle."""
+    evaluation = _Evaluation(book, numbers)
+    intervals = [evaluation.symptom(symptom.id) for symptom in book.symptoms]
+    low, high = np.empty((runs, len(intervals))), np.empty((runs, len(intervals)))
+    for column, interval in enumerate(intervals):
+        low[:, column], high[:, column] = interval
+    known = (low > 0.0) | (high < 1.0)
     return Memberships((low + high) / 2, low, high, known, {k: tuple(v) for k, v in evaluation.leaves.items()})
 
 
 class _Evaluation:
-    def __init__(self, book: Book, numbers: Numbers, runs: int) -> None:
+    """Intervals of symptoms, each computed once."""
+
+    def __init__(self, book: Book, numbers: Numbers) -> None:
         self.conditions = {s.id: s.condition for s in book.symptoms}
-        self.numbers, self.runs = numbers, runs
-        self.done: dict[str, tuple[Floats, Floats]] = {}
+        self.sources = {
+            "feature": numbers.feature,
+            "derived": numbers.derived,
+            "config": numbers.config,
+            "issue": numbers.issue,
+        }
+        self.done: dict[str, Interval] = {}
         self.leaves: dict[str, list[LeafValue]] = {}
 
-    def symptom(self, name: str) -> tuple[Floats, Floats]:
+    def symptom(self, name: str) -> Interval:
         if name not in self.done:
             self.leaves[name] = []
             self.done[name] = self.condition(self.conditions[name], name)
         return self.done[name]
 
-    def condition(self, condition: Condition, owner: str) -> tuple[Floats, Floats]:
+    def condition(self, condition: Condition, owner: str) -> Interval:
         match condition:
             case Leaf():
                 return self.leaf(condition, owner)
@@ -123,7 +138,7 @@ class _Evaluation:
                 return interval
             case Not():
                 low, high = self.condition(condition.part, owner)
-                return 1 - high, 1 - low
+                return 1.0 - high, 1.0 - low
             case All() | Any_() | Mean():
                 parts = [self.condition(part, owner) for part in condition.parts]
                 lows, highs = np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])
@@ -133,26 +148,25 @@ class _Evaluation:
                     return lows.max(axis=0), highs.max(axis=0)
                 return _mean(lows, highs)
 
-    def leaf(self, leaf: Leaf, owner: str) -> tuple[Floats, Floats]:
-        source = {
-            "feature": self.numbers.feature,
-            "derived": self.numbers.derived,
-            "config": self.numbers.config,
-            "issue": self.numbers.issue,
-        }[leaf.kind]
-        value, reliability = source(leaf.name)
-        mu = 0.5 + reliability * (ramp_membership(leaf.ramp, value) - 0.5)
-        missing = np.isnan(mu)
+    def leaf(self, leaf: Leaf, owner: str) -> Interval:
+        value, reliability = self.sources[leaf.kind](leaf.name)
+        mu = ramp_membership(leaf.ramp, value)
+        mu = mu + (1.0 - reliability) * (0.5 - mu)  # ½ + ρ(μ − ½), written so that ρ = 1 changes no bit
+        # A number on which nothing can be built is as good as none.
+        missing = np.isnan(mu) | ~(reliability > 0.0)
         low, high = np.where(missing, 0.0, mu), np.where(missing, 1.0, mu)
         self.leaves[owner].append(LeafValue(leaf, value, reliability, low, high))
         return low, high
 
 
-def _mean(lows: Floats, highs: Floats) -> tuple[Floats, Floats]:
-    """Mean of the parts that are known; wholly missing stays [0, 1]. Near-duplicates stand in for one another."""
-    known = ~((lows == 0.0) & (highs == 1.0))
-    count = known.sum(axis=0)
-    safe = np.maximum(count, 1)
-    low = np.where(count > 0, np.where(known, lows, 0.0).sum(axis=0) / safe, 0.0)
-    high = np.where(count > 0, np.where(known, highs, 0.0).sum(axis=0) / safe, 1.0)
-    return low, high
+def _mean(lows: Floats, highs: Floats) -> Interval:
+    """Mean of the known parts (first axis); [0, 1] where no part is known."""
+    known = (lows > 0.0) | (highs < 1.0)
+    low, high, count = np.zeros(lows.shape[1]), np.zeros(lows.shape[1]), np.zeros(lows.shape[1])
+    for part in range(lows.shape[0]):  # in order, so that the rounding is that of a single run
+        low += np.where(known[part], lows[part], 0.0)
+        high += np.where(known[part], highs[part], 0.0)
+        count += known[part]
+    some = count > 0
+    divisor = np.where(some, count, 1.0)
+    return np.where(some, low / divisor, 0.0), np.where(some, high / divisor, 1.0)

@@ -1,54 +1,101 @@
 """The authoring shape of a rulebook as pydantic models: what may stand in the YAML, and nothing else.
 
-`docs/rulebook-format.md` explains it; `rulebook_schema()` gives it as JSON Schema for editors.
+`docs/rulebook-format.md` explains it; `schema.rulebook_schema` gives it as JSON Schema for editors.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag, model_validator
 
-__all__ = ["AuthoredBook", "AuthoredCause", "AuthoredSymptom", "ConditionModel", "rulebook_schema"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-SCHEMA_ID = "rulebook/v1"
+__all__ = [
+    "RATES",
+    "SEEN",
+    "AppliesToModel",
+    "AuthoredBook",
+    "AuthoredCause",
+    "AuthoredSymptom",
+    "ConditionModel",
+    "EvidenceModel",
+    "RemedyModel",
+    "WindowModel",
+]
+
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 BookId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_.]*$", max_length=80)]
-Semver = Annotated[str, StringConstraints(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
+Semver = Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$")]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
+Prose = Annotated[str, StringConstraints(max_length=4000)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 ExpressionText = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e300, le=1e300)]
+Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0.0, le=1e300)]
 Probability = Annotated[float, Field(strict=True, gt=0.0, lt=1.0)]
-SeenWord = Literal["always", "usually", "often", "sometimes", "rarely"]
-RateWord = Literal["rare", "uncommon", "common"]
 SEEN: dict[str, float] = {"always": 0.95, "usually": 0.80, "often": 0.60, "sometimes": 0.35, "rarely": 0.03}
 RATES: dict[str, float] = {"rare": 0.03, "uncommon": 0.10, "common": 0.30}
+SeenWord = Literal["always", "usually", "often", "sometimes", "rarely"]
+RateWord = Literal["rare", "uncommon", "common"]
+NUMBERS = ("feature", "derived", "config", "issue")
+RAMPS = ("rising", "falling", "band")
+COMPOSITIONS = ("symptom", "all", "any", "mean", "not")
+
+
+def _one_of(*choices: Sequence[str]) -> dict[str, Any]:
+    """JSON Schema: of each group of fields exactly one is given."""
+    groups: list[dict[str, Any]] = [{"oneOf": [{"required": [name]} for name in group]} for group in choices]
+    return groups[0] if len(groups) == 1 else {"allOf": groups}
+
+
+def _condition_schema(schema: dict[str, Any]) -> None:
+    ramps = _one_of(RAMPS)
+    no_ramp = [{"not": {"required": [name]}} for name in RAMPS]
+    schema["oneOf"] = [
+        *({"required": [name], **ramps} for name in NUMBERS),
+        *({"required": [name], "allOf": no_ramp} for name in COMPOSITIONS),
+    ]
+
+
+def _evidence_schema(schema: dict[str, Any]) -> None:
+    direct = ({"required": [name, "base_rate"], **_one_of(RAMPS)} for name in NUMBERS)
+    schema["oneOf"] = [{"required": ["symptom"]}, *direct]
+
+
+def _given(model: BaseModel, names: Sequence[str]) -> list[str]:
+    """Which of the fields, by their names in YAML, were given."""
+    fields = {(field.alias or name): name for name, field in type(model).model_fields.items()}
+    return [name for name in names if getattr(model, fields[name]) is not None]
 
 
 class Strict(BaseModel):
-    """No unknown fields, no coercion of text to numbers."""
+    """No unknown fields, no coercion of text or truth values to numbers."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, populate_by_name=False)
 
 
 class LowHigh(Strict):
-    """Bounds of a ramp: clearly absent below the one, clearly present above the other."""
+    """Bounds, low below high. Of a ramp: clearly absent on the one side, clearly present on the other."""
 
     low: Number
     high: Number
 
 
 class Band(LowHigh):
-    """A trapezoid: 0 outside low…high, 1 inside full_low…full_high."""
+    """A trapezoid: 0 outside low…high, 1 inside full_low…full_high (by default the same bounds)."""
 
     full_low: Number | None = None
     full_high: Number | None = None
 
 
 class Onset(Strict):
-    """How a symptom is dated."""
+    """How a symptom is dated: the first lasting stretch in which the signal is above or below a bound."""
 
-    signal: str
+    model_config = ConfigDict(json_schema_extra=_one_of(("above", "below")))
+
+    signal: Word
     above: Number | None = None
     below: Number | None = None
 
@@ -59,18 +106,29 @@ class Onset(Strict):
         return self
 
 
-class ConditionModel(Strict):
-    """One condition: a ramp over a number, a reference, or a composition."""
+class RampFields(Strict):
+    """A number and the ramp that judges it."""
 
-    feature: str | None = None
-    derived: str | None = None
-    config: str | None = None
-    issue: str | None = None
-    symptom: str | None = None
+    feature: Word | None = Field(default=None, description="signal.window.statistic, or a relation between two signals")
+    derived: Word | None = Field(default=None, description="a name defined under derive")
+    config: Word | None = Field(default=None, description="a hyper-parameter under its canonical name")
+    issue: Word | None = Field(default=None, description="a code of log issues; the number is how many there are")
     rising: LowHigh | None = None
     falling: LowHigh | None = None
     band: Band | None = None
     scale: Literal["linear", "log"] = "linear"
+
+    def ramp(self) -> LowHigh | Band | None:
+        """The ramp that is given."""
+        return self.rising or self.falling or self.band
+
+
+class ConditionModel(RampFields):
+    """One condition: a ramp over a number, a reference to a symptom, or a composition."""
+
+    model_config = ConfigDict(json_schema_extra=_condition_schema)
+
+    symptom: Word | None = None
     all_: list[ConditionModel] | None = Field(default=None, alias="all", min_length=1, max_length=32)
     any_: list[ConditionModel] | None = Field(default=None, alias="any", min_length=1, max_length=32)
     mean: list[ConditionModel] | None = Field(default=None, min_length=1, max_length=32)
@@ -78,20 +136,15 @@ class ConditionModel(Strict):
 
     @model_validator(mode="after")
     def _one_shape(self) -> ConditionModel:
-        numbers = [n for n in ("feature", "derived", "config", "issue") if getattr(self, n) is not None]
-        others = [n for n in ("symptom", "all_", "any_", "mean", "not_") if getattr(self, n) is not None]
+        numbers, others = _given(self, NUMBERS), _given(self, COMPOSITIONS)
         if len(numbers) + len(others) != 1:
-            raise ValueError("give exactly one of feature, derived, config, issue, symptom, all, any, mean, not")
-        ramps = [n for n in ("rising", "falling", "band") if getattr(self, n) is not None]
-        if len(ramps) != len(numbers):
+            raise ValueError(f"give exactly one of {', '.join((*NUMBERS, *COMPOSITIONS))}")
+        if len(_given(self, RAMPS)) != len(numbers):
             raise ValueError(
-                "give exactly one of rising, falling, band" if numbers else "a ramp needs a number to look at"
+                f"{numbers[0]} needs exactly one of {', '.join(RAMPS)}"
+                if numbers
+                else f"{others[0]} takes no ramp: a ramp judges one of {', '.join(NUMBERS)}"
             )
-        if self.scale == "log":
-            ramp = self.rising or self.falling or self.band
-            bounds = [] if ramp is None else [b for b in ramp.model_dump().values() if b is not None]
-            if any(b <= 0 for b in bounds):
-                raise ValueError("bounds on a log scale must be above 0")
         return self
 
 
@@ -99,56 +152,60 @@ class AuthoredSymptom(ConditionModel):
     """A named condition with its base rate."""
 
     title: Text
-    description: str = ""
-    base_rate: RateWord | Probability
+    description: Prose = ""
+    base_rate: RateWord | Probability = Field(
+        description="how often runs without any listed cause show it: rare .03, uncommon .10, common .30, or a number"
+    )
     severity: Annotated[float, Field(strict=True, gt=0.0, le=10.0)] = 1.0
     onset: Onset | None = None
 
 
 class AppliesToModel(Strict):
-    """Restriction to some runs."""
+    """Restriction to some runs; an empty list is no restriction."""
 
-    algorithm: list[str] = []
-    framework: list[str] = []
-    action_space: list[Literal["discrete", "multi_discrete", "multi_binary", "continuous", "tokens", "unknown"]] = []
+    algorithm: list[Name] = []
+    framework: list[Name] = []
+    action_space: list[Literal["discrete", "multi_discrete", "multi_binary", "continuous", "tokens"]] = []
 
 
-class EvidenceModel(Strict):
-    """A link from a cause to a symptom, or to a number directly (then with a base rate of its own)."""
+class EvidenceModel(RampFields):
+    """A link from a cause to a symptom, or to a number directly (then with a base rate and a title of its own)."""
 
-    symptom: str | None = None
-    feature: str | None = None
-    derived: str | None = None
-    config: str | None = None
-    issue: str | None = None
-    rising: LowHigh | None = None
-    falling: LowHigh | None = None
-    band: Band | None = None
-    scale: Literal["linear", "log"] = "linear"
+    model_config = ConfigDict(json_schema_extra=_evidence_schema)
+
+    symptom: Word | None = None
     title: Text | None = None
     base_rate: RateWord | Probability | None = None
-    seen: SeenWord | Probability
-    absence: Literal["counts", "ignore"] = "counts"
+    seen: SeenWord | Probability = Field(
+        description="with this cause, how often? always .95, usually .80, often .60, sometimes .35, rarely .03"
+    )
+    absence: Literal["counts", "ignore"] = Field(
+        default="counts", description="ignore: a one-way sign, whose absence says nothing"
+    )
 
     @model_validator(mode="after")
     def _one_target(self) -> EvidenceModel:
-        direct = [n for n in ("feature", "derived", "config", "issue") if getattr(self, n) is not None]
+        direct, ramps = _given(self, NUMBERS), _given(self, RAMPS)
         if (self.symptom is not None) + len(direct) != 1:
-            raise ValueError("give exactly one of symptom, feature, derived, config, issue")
+            raise ValueError(f"give exactly one of symptom, {', '.join(NUMBERS)}")
+        if direct and len(ramps) != 1:
+            raise ValueError(f"{direct[0]} needs exactly one of {', '.join(RAMPS)}")
         if direct and self.base_rate is None:
             raise ValueError("evidence without a named symptom needs a base_rate")
-        if self.symptom is not None and self.base_rate is not None:
-            raise ValueError("the base rate belongs to the symptom, not to the evidence")
+        if self.symptom is not None and (ramps or self.base_rate is not None or self.title is not None):
+            raise ValueError("ramp, base_rate and title belong to the symptom, not to the evidence")
         return self
 
 
 class ExpectModel(Strict):
     """What a remedy promises."""
 
-    feature: str
+    model_config = ConfigDict(json_schema_extra=_one_of(("rises_to", "falls_to")))
+
+    feature: Word
     rises_to: Number | None = None
     falls_to: Number | None = None
-    within_steps: Annotated[float, Field(strict=True, gt=0)] | None = None
+    within_steps: Positive | None = None
 
     @model_validator(mode="after")
     def _one_side(self) -> ExpectModel:
@@ -160,14 +217,14 @@ class ExpectModel(Strict):
 class RemedyModel(Strict):
     """One knob to turn."""
 
-    knob: str
+    knob: Word
     summary: Text
     set_: ExpressionText | None = Field(default=None, alias="set")
     values: dict[Name, ExpressionText] = {}
     bounds: LowHigh | None = None
-    step_limit: Annotated[float, Field(strict=True, gt=1.0)] | None = None
-    relative: str = ""
-    expect: list[ExpectModel] = []
+    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = None
+    relative: Prose = ""
+    expect: Annotated[list[ExpectModel], Field(max_length=8)] = []
     before: dict[Name, Text] = {}
     patch: dict[Name, Text] = {}
 
@@ -176,66 +233,102 @@ class AuthoredCause(Strict):
     """A root cause."""
 
     title: Text
-    description: str = ""
+    description: Prose = ""
     kind: Literal["fault", "benign", "insufficient"] = "fault"
     status: Literal["stable", "experimental", "deprecated"] = "stable"
-    replaced_by: str | None = None
+    replaced_by: Name | None = None
     prior: Probability
     applies_to: AppliesToModel = AppliesToModel()
-    requires: list[str] = []
-    excludes: list[str] = []
+    requires: list[Word] = []
+    excludes: list[Word] = []
     evidence: Annotated[list[EvidenceModel], Field(max_length=64)] = []
     remedies: Annotated[list[RemedyModel], Field(max_length=8)] = []
-    tell_apart: str = ""
+    tell_apart: Prose = ""
     references: list[Text] = []
 
 
 class Span(Strict):
-    """From … to; a missing end is open."""
+    """From … to, both included; a missing end is open."""
 
     from_: Number | None = Field(default=None, alias="from")
     to: Number | None = None
+
+    @model_validator(mode="after")
+    def _not_all(self) -> Span:
+        if self.from_ is None and self.to is None:
+            raise ValueError("give at least one of from, to")
+        return self
+
+
+class Fractions(Span):
+    """Parts of the run: 0 its beginning, 1 its end."""
+
+    from_: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = Field(default=None, alias="from")
+    to: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = None
 
 
 class WindowModel(Strict):
     """A named window in exactly one unit."""
 
-    fraction: Span | None = None
+    model_config = ConfigDict(json_schema_extra=_one_of(("fraction", "steps", "iterations")))
+
+    fraction: Fractions | None = None
     steps: Span | None = None
     iterations: Span | None = None
 
     @model_validator(mode="after")
     def _one_unit(self) -> WindowModel:
-        if sum(x is not None for x in (self.fraction, self.steps, self.iterations)) != 1:
+        if len(_given(self, ("fraction", "steps", "iterations"))) != 1:
             raise ValueError("give exactly one of fraction, steps, iterations")
         return self
 
 
 class Requires(Strict):
-    """Versions that the book needs, such as ">=0.1"."""
+    """Versions that the book needs, such as ">=0.1" or ">=0.1, <2"."""
 
-    engine: str | None = None
-    signals: str | None = None
+    engine: Word | None = None
+    signals: Word | None = None
+
+
+class Edit(Strict):
+    """What happens to one key of an inherited entry."""
+
+    model_config = ConfigDict(json_schema_extra=_one_of(("replace", "append")))
+
+    replace: Any = None
+    append: list[Any] | None = None
+
+    @model_validator(mode="after")
+    def _one_verb(self) -> Edit:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("give exactly one of replace, append")
+        return self
+
+
+Change = Annotated[
+    Annotated[Literal["off"], Tag("off")] | Annotated[dict[Name, Edit], Tag("edits")],
+    Discriminator(lambda value: "edits" if isinstance(value, dict) else "off"),
+]
 
 
 class OverrideModel(Strict):
     """Changes to what `extends` brought in: per name `off`, or per key {replace: …} or {append: […]}."""
 
-    symptoms: dict[Name, Literal["off"] | dict[str, Any]] = {}
-    causes: dict[Name, Literal["off"] | dict[str, Any]] = {}
+    symptoms: dict[Name, Change] = {}
+    causes: dict[Name, Change] = {}
 
 
 class CalibrationModel(Strict):
-    """Written by the calibration command."""
+    """A Platt pair and what it was fitted on; written by the calibration command."""
 
-    a: Annotated[float, Field(strict=True, gt=0.0)]
+    a: Positive
     b: Number
-    corpus: str
-    n: Annotated[int, Field(ge=1)]
+    corpus: Word
+    n: Annotated[int, Field(strict=True, ge=1)]
     brier: Number
     log_loss: Number
     ece: Number
-    date: str
+    date: Word
 
 
 class AuthoredBook(Strict):
@@ -243,34 +336,16 @@ class AuthoredBook(Strict):
 
     schema_: Literal["rulebook/v1"] = Field(alias="schema")
     id: BookId
-    version: Semver
+    version: Semver = Field(description="three numbers in quotes")
     title: Text
-    description: str = ""
+    description: Prose = ""
+    default: bool = Field(default=True, description="false: only used when it is asked for by name")
     requires: Requires = Requires()
-    extends: list[str] = []
+    extends: Annotated[list[Word], Field(max_length=16)] = []
     applies_to: AppliesToModel = AppliesToModel()
-    windows: dict[Name, WindowModel] = {}
-    derive: dict[Name, ExpressionText] = {}
+    windows: Annotated[dict[Name, WindowModel], Field(max_length=64)] = {}
+    derive: Annotated[dict[Name, ExpressionText], Field(max_length=256)] = {}
     symptoms: Annotated[dict[Name, AuthoredSymptom], Field(max_length=500)] = {}
     causes: Annotated[dict[Name, AuthoredCause], Field(max_length=200)] = {}
     override: OverrideModel = OverrideModel()
     calibration: CalibrationModel | None = None
-
-
-def rulebook_schema() -> dict[str, Any]:
-    """JSON Schema of a rulebook file, in the subset that draft-07 readers (the YAML language server) understand."""
-    schema = AuthoredBook.model_json_schema(by_alias=True)
-    text_schema: dict[str, Any] = _draft07(schema)
-    text_schema["$schema"] = "http://json-schema.org/draft-07/schema#"
-    text_schema["title"] = "rl-diagnose rulebook, rulebook/v1"
-    return text_schema
-
-
-def _draft07(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {("definitions" if k == "$defs" else k): _draft07(v) for k, v in node.items()}
-    if isinstance(node, list):
-        return [_draft07(item) for item in node]
-    if isinstance(node, str) and node.startswith("#/$defs/"):
-        return node.replace("#/$defs/", "#/definitions/")
-    return node

@@ -1,9 +1,20 @@
 """Probabilities from memberships: weights of evidence, competition between causes, coverage.
 
-The model is a two-layer noisy-OR network, truncated to sets of at most two causes and enumerated exactly. For a set S
-the symptom probability is `1 − (1 − p₀)·Π_{c∈S} (1 − p₁c)/(1 − p₀)`, which for one cause is its p₁. A membership μ
-enters as virtual evidence with likelihood ratio μ : (1 − μ) (Pearl 1988), so that ½, the value of a missing symptom,
-has no effect. The weight of one link is Good's weight of evidence in decibans, `10·log₁₀` of the likelihood ratio.
+The model is a two-layer noisy-OR network (QMR-DT), truncated to sets of at most two causes and enumerated exactly. The
+probability of a symptom with a set S of causes is p_S = 1 − (1 − p₀)·Π_{c∈S} (1 − p₁c)/(1 − p₀), within [ε, 1 − ε]; for
+one cause that is its p₁. A membership μ enters as virtual evidence with likelihoods μ : (1 − μ) (Pearl 1988), so that
+½, the value of a missing symptom, has no effect:
+
+    w_S = ln[(μ·p_S + (1 − μ)(1 − p_S)) / (μ·p₀ + (1 − μ)(1 − p₀))]
+
+which for one cause is Good's weight of evidence; shown in decibans, 10·log₁₀. The single-cause log-odds are
+logit(prior) + Σ w; the probability of a cause is the share of the sets that hold it.
+
+`absence: ignore` on a link means that the link is looked at only while the symptom is rather present, μ ≥ ½. Below, the
+link is left out of Π, in the sum of weights and in every set alike; its weight is then 0, and a cause beside it in the
+set that does count absence is judged by its own p₁. At μ = ½ both readings give 0, so nothing jumps.
+
+Sums run in the order of the book (by id) and row by row, so that a run gets the same bits in any batch.
 """
 
 from __future__ import annotations
@@ -25,22 +36,25 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Ints = NDArray[np.intp]
 
 __all__ = ["DECIBANS", "Scores", "score", "weight_of_evidence"]
 
 DECIBANS = 10.0 / np.log(10.0)
-_EPSILON = 1e-6
-_CHUNK = 256
+EPSILON = 1e-6
+# Numbers in the largest working array (runs × sets), about 16 MB.
+_CHUNK = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What scoring says about R runs and C causes (in the book's order), with L links in all.
+    """What scoring says about R runs and C causes (in the book's order).
 
     `probability` (R, C): calibrated where the book has a calibration; NaN where not assessable or not applicable.
-    `raw` (R, C): before calibration. `single_logit` (R, C): prior log-odds plus all weights, the ledger's last line.
-    `explained_away` (R, C): decibans that competition takes (negative) or gives. `coverage` (R, C): share of the evidence,
-    by its largest possible weight, that could be looked at. `assessable`, `applicable` (R, C).
+    `raw` (R, C): before calibration. `single_logit` (R, C): prior log-odds plus all weights, as in the ledger.
+    `explained_away` (R, C): decibans that competition takes (negative) or gives, 0 for causes that take no part.
+    `coverage` (R, C): share of the evidence, by its largest possible weight, that could be looked at.
+    `assessable` (R, C): all required signals are there. `applicable` (R, C): about the run, and not deprecated.
     `weights` maps a cause to decibans (R, links of the cause), `missing` to a mask of the same shape.
     """
 
@@ -56,9 +70,11 @@ class Scores:
     missing: dict[str, Bools]
 
 
-def weight_of_evidence(mu: Floats, p1: float, p0: float) -> Floats:
-    """Natural-log weight of a symptom with membership `mu` for a cause: 0 at ½, bounded, monotone."""
-    result: Floats = np.log((mu * p1 + (1 - mu) * (1 - p1)) / (mu * p0 + (1 - mu) * (1 - p0)))
+def weight_of_evidence(mu: Floats, p1: float | Floats, p0: float) -> Floats:
+    """Natural-log weight of a symptom with membership `mu` for a cause: 0 at ½, bounded, monotone in `mu`."""
+    # μp + (1 − μ)(1 − p) written around ½, so that a missing symptom weighs exactly 0.
+    distance = 2 * (mu - 0.5)
+    result: Floats = np.log((0.5 + distance * (p1 - 0.5)) / (0.5 + distance * (p0 - 0.5)))
     return result
 
 
@@ -67,130 +83,147 @@ def score(book: Book, mu: Floats, known: Bools, available: Sequence[frozenset[st
 
     `mu` and `known` have shape (R, symptoms of the book): membership, and whether anything about the symptom was seen
     (an unknown symptom must be ½). `available[r]` are the signals of run r; `applicable` (R, C) says which causes are
-    about the run at all. Runs do not influence one another.
+    about the run at all. Runs do not influence one another; a cause that is not assessable, not applicable or
+    deprecated does not compete with the others.
     """
     runs, causes = mu.shape[0], book.causes
     index = {symptom.id: i for i, symptom in enumerate(book.symptoms)}
-    p0 = np.clip(np.array([s.base_rate for s in book.symptoms]), _EPSILON, 1 - _EPSILON)
-    assessable = np.array([[set(c.requires) <= have for c in causes] for have in available], dtype=bool).reshape(
-        runs, len(causes)
-    )
+    p0 = _inside(np.array([s.base_rate for s in book.symptoms], dtype=np.float64))
+    assessable = np.array([[have.issuperset(c.requires) for c in causes] for have in available], dtype=np.bool_)
+    assessable = assessable.reshape(runs, len(causes))
+    applicable = applicable & np.array([c.status != "deprecated" for c in causes], dtype=np.bool_)
     active = applicable & assessable
-    single = np.empty((runs, len(causes)))
-    coverage = np.zeros((runs, len(causes)))
+    single, coverage = np.empty((runs, len(causes))), np.empty((runs, len(causes)))
     weights: dict[str, Floats] = {}
     missing: dict[str, Bools] = {}
     for column, cause in enumerate(causes):
         at = [index[link.symptom] for link in cause.links]
-        w = np.zeros((runs, len(at)))
-        largest = np.zeros(len(at))
-        for j, (link, s) in enumerate(zip(cause.links, at, strict=True)):
-            p1 = float(np.clip(link.seen, _EPSILON, 1 - _EPSILON))
-            w[:, j] = weight_of_evidence(mu[:, s], p1, float(p0[s]))
-            if link.absence == "ignore":
-                w[:, j] = np.maximum(w[:, j], 0.0) if p1 > p0[s] else np.minimum(w[:, j], 0.0)
-            ends = np.abs(weight_of_evidence(np.array([0.0, 1.0]), p1, float(p0[s])))
-            largest[j] = ends[1] if link.absence == "ignore" else ends.max()
-        seen = known[:, at] if at else np.zeros((runs, 0), dtype=bool)
-        total = float(largest.sum())
-        coverage[:, column] = (seen * largest).sum(axis=1) / total if total else 1.0
-        single[:, column] = _logit(cause.prior) + w.sum(axis=1)
-        weights[cause.id], missing[cause.id] = w * DECIBANS, ~seen
-    raw = np.full((runs, len(causes)), np.nan)
+        natural, largest = _link_weights(cause, mu[:, at], p0[at])
+        single[:, column] = _logit(cause.prior)
+        seen, total = np.zeros(runs), float(sum(largest))
+        for j in range(len(at)):
+            single[:, column] += natural[:, j]
+            seen += known[:, at[j]] * largest[j]
+        coverage[:, column] = seen / total if total else 1.0
+        weights[cause.id], missing[cause.id] = natural * DECIBANS, ~known[:, at]
+    raw, logit = np.empty((runs, len(causes))), np.empty((runs, len(causes)))
     model = _Sets.of(causes, index, p0)
-    for start in range(0, runs, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        raw[part] = model.marginals(mu[part], active[part])
+    step = max(1, _CHUNK // model.first.size)
+    for start in range(0, runs, step):
+        part = slice(start, start + step)
+        raw[part], logit[part] = model.marginals(mu[part], active[part])
     raw[~active] = np.nan
-    clipped = np.clip(raw, _EPSILON, 1 - _EPSILON)
-    explained = np.where(active, (np.log(clipped / (1 - clipped)) - single) * DECIBANS, 0.0)
+    explained = np.where(active, (logit - single) * DECIBANS, 0.0)
     calibration = book.calibration
     probability = raw if calibration is None else apply_platt(raw, calibration.a, calibration.b)
-    return Scores(
-        tuple(c.id for c in causes),
-        probability,
-        raw,
-        single,
-        explained,
-        coverage,
-        assessable,
-        applicable,
-        weights,
-        missing,
-    )
+    names = tuple(c.id for c in causes)
+    return Scores(names, probability, raw, single, explained, coverage, assessable, applicable, weights, missing)
+
+
+def _link_weights(cause: Cause, mu: Floats, p0: Floats) -> tuple[Floats, list[float]]:
+    """Natural-log weights (R, links) of the links of a cause, and the largest that each could have."""
+    weights, largest = np.zeros(mu.shape), []
+    for j, link in enumerate(cause.links):
+        p1, base = float(_inside(np.float64(link.seen))), float(p0[j])
+        weights[:, j] = weight_of_evidence(mu[:, j], p1, base)
+        absent, present = np.abs(weight_of_evidence(np.array([0.0, 1.0]), p1, base))
+        if link.absence == "ignore":
+            weights[:, j] = np.where(mu[:, j] >= 0.5, weights[:, j], 0.0)
+            absent = 0.0
+        largest.append(float(max(absent, present)))
+    return weights, largest
+
+
+@dataclass(frozen=True, slots=True)
+class _Symptom:
+    """How the sets see one symptom: the sets it concerns, and their probabilities, each distinct one once.
+
+    `sets` (n,) are rows of the enumeration, `kind` (n,) the column of `present` and `counting` (kinds,): the
+    probability of the symptom with all links, and with those only that count absence.
+    """
+
+    column: int
+    base: float
+    sets: Ints
+    kind: Ints
+    present: Floats
+    counting: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class _Sets:
-    """All admissible sets of at most two causes, with their symptom probabilities."""
+    """All admissible sets of at most two causes. `first` and `second` (sets,) are their members; C stands for none."""
 
-    members: Bools  # (sets, causes)
-    log_prior: Floats  # (sets,)
-    present: Floats  # (sets, symptoms): P(symptom | set)
-    one_way: NDArray[np.int8]  # (sets, symptoms): 1 = only speaks for, −1 = only against the set's causes, 0 = both
+    causes: int
+    first: Ints
+    second: Ints
+    log_prior: Floats
+    symptoms: tuple[_Symptom, ...]
 
     @classmethod
     def of(cls, causes: Sequence[Cause], index: dict[str, int], p0: Floats) -> _Sets:
-        count, symptoms = len(causes), len(index)
-        factor = np.ones((count, symptoms))  # (1 − p₁)/(1 − p₀), 1 where the cause says nothing
-        linked = np.zeros((count, symptoms), dtype=bool)
-        ignore = np.zeros((count, symptoms), dtype=bool)
-        for i, cause in enumerate(causes):
-            for link in cause.links:
-                s = index[link.symptom]
-                factor[i, s] = (1 - np.clip(link.seen, _EPSILON, 1 - _EPSILON)) / (1 - p0[s])
-                linked[i, s] = True
-                ignore[i, s] = link.absence == "ignore"
+        count = len(causes)
         position = {cause.id: i for i, cause in enumerate(causes)}
-        excluded = {
+        apart = {
             frozenset((i, position[other]))
             for i, cause in enumerate(causes)
             for other in cause.excludes
             if other in position
         }
-        pairs = [p for p in combinations(range(count), 2) if frozenset(p) not in excluded]
-        sets: list[tuple[int, ...]] = [(), *((i,) for i in range(count)), *pairs]
-        members = np.zeros((len(sets), count), dtype=bool)
-        for row, chosen in enumerate(sets):
-            members[row, list(chosen)] = True
-        logits = np.array([_logit(cause.prior) for cause in causes])
-        log_prior = members @ logits if count else np.zeros(1)
-        product = np.ones((len(sets), symptoms))
-        speaks = np.zeros((len(sets), symptoms), dtype=bool)
-        counts = np.zeros((len(sets), symptoms), dtype=bool)
-        for row, chosen in enumerate(sets):
-            for i in chosen:
-                product[row] *= factor[i]
-                speaks[row] |= linked[i]
-                counts[row] |= linked[i] & ~ignore[i]
-        present = np.clip(1 - (1 - p0) * product, _EPSILON, 1 - _EPSILON)
-        single_way = speaks & ~counts
-        one_way = np.where(single_way, np.where(present > p0, 1, -1), 0).astype(np.int8)
-        return cls(members, log_prior, present, one_way)
+        pairs = [pair for pair in combinations(range(count), 2) if frozenset(pair) not in apart]
+        members = [(count, count), *((i, count) for i in range(count)), *pairs]
+        first, second = (np.array([m[k] for m in members], dtype=np.intp) for k in (0, 1))
+        prior = np.array([*(_logit(cause.prior) for cause in causes), 0.0])
+        # (1 − p₁)/(1 − p₀) of each cause, 1 where it says nothing; the last row is "no cause".
+        factor, counting = np.ones((count + 1, p0.size)), np.ones((count + 1, p0.size))
+        linked = np.zeros((count + 1, p0.size), dtype=np.bool_)
+        for i, cause in enumerate(causes):
+            for link in cause.links:
+                s = index[link.symptom]
+                linked[i, s] = True
+                factor[i, s] = (1 - float(_inside(np.float64(link.seen)))) / (1 - p0[s])
+                counting[i, s] = factor[i, s] if link.absence == "counts" else 1.0
+        symptoms = []
+        for s in np.flatnonzero(linked.any(axis=0)).tolist():
+            sets = np.flatnonzero(linked[first, s] | linked[second, s])
+            pairwise = np.stack([t[first[sets], s] * t[second[sets], s] for t in (factor, counting)], axis=1)
+            kinds, kind = np.unique(pairwise, axis=0, return_inverse=True)
+            present, absent = (_inside(1 - (1 - p0[s]) * kinds[:, k]) for k in (0, 1))
+            symptoms.append(_Symptom(s, float(p0[s]), sets, kind.reshape(-1), present, absent))
+        return cls(count, first, second, prior[first] + prior[second], tuple(symptoms))
 
-    def marginals(self, mu: Floats, active: Bools) -> Floats:
-        """P(cause | memberships), shape (R, C); inactive causes take no part (their column is 0)."""
-        base = self.present[0]  # the empty set: p₀ of every symptom
-        reference = mu * base + (1 - mu) * (1 - base)  # (R, symptoms)
-        log_likelihood = np.empty((mu.shape[0], self.members.shape[0]))
-        for row in range(self.members.shape[0]):
-            p = self.present[row]
-            w = np.log((mu * p + (1 - mu) * (1 - p)) / reference)
-            way = self.one_way[row]
-            w = np.where(way > 0, np.maximum(w, 0.0), np.where(way < 0, np.minimum(w, 0.0), w))
-            log_likelihood[:, row] = w.sum(axis=1)
-        score = log_likelihood + self.log_prior
-        impossible = (~active).astype(np.float64) @ self.members.T.astype(np.float64) > 0
-        score[impossible] = -np.inf
-        score -= score.max(axis=1, keepdims=True)
-        weight = np.exp(score)
-        weight /= weight.sum(axis=1, keepdims=True)
-        result: Floats = np.stack(
-            [(weight * column).sum(axis=1) for column in self.members.T.astype(np.float64)], axis=1
-        )
-        return result
+    def marginals(self, mu: Floats, active: Bools) -> tuple[Floats, Floats]:
+        """P(cause | memberships) and its log-odds, both (R, C). Sets with an inactive cause do not exist."""
+        runs = mu.shape[0]
+        total = np.repeat(self.log_prior[None, :], runs, axis=0)
+        for symptom in self.symptoms:
+            m = mu[:, symptom.column, None]
+            p = np.where(m >= 0.5, symptom.present, symptom.counting)
+            w = weight_of_evidence(m, p, symptom.base)
+            total[:, symptom.sets] += np.take(w, symptom.kind, axis=1)
+        takes_part = np.concatenate([active, np.ones((runs, 1), dtype=np.bool_)], axis=1)
+        possible = np.take(takes_part, self.first, axis=1) & np.take(takes_part, self.second, axis=1)
+        total = np.where(possible, total, -np.inf)
+        # Floored, so that the log-odds of the least possible cause stay finite.
+        distance = np.maximum(total - total.max(axis=1, keepdims=True), -700.0)
+        weight = np.where(possible, np.exp(distance), 0.0)
+        raw, logit = np.zeros((runs, self.causes)), np.full((runs, self.causes), -np.inf)
+        for cause in range(self.causes):
+            holds = (self.first == cause) | (self.second == cause)
+            # np.take, not indexing: the layout decides the order of a sum, and with it the last bit.
+            with_it = np.take(weight, np.flatnonzero(holds), axis=1).sum(axis=1)
+            without = np.take(weight, np.flatnonzero(~holds), axis=1).sum(axis=1)
+            raw[:, cause] = with_it / (with_it + without)
+            with np.errstate(divide="ignore"):
+                logit[:, cause] = np.log(with_it) - np.log(without)
+        return raw, logit
+
+
+def _inside(p: Floats | np.float64) -> Floats:
+    result: Floats = np.clip(p, EPSILON, 1 - EPSILON)
+    return result
 
 
 def _logit(p: float) -> float:
-    p = min(max(p, _EPSILON), 1 - _EPSILON)
-    return float(np.log(p / (1 - p)))
+    inside = float(_inside(np.float64(p)))
+    return float(np.log(inside / (1 - inside)))

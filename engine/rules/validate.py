@@ -1,88 +1,171 @@
-"""From a document to the authoring model: every pydantic error becomes a problem at its line, with did-you-mean."""
+"""From a document to the authoring model: every error of pydantic becomes a problem at its line, with did-you-mean."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pydantic_core import ErrorDetails
+
     from .problems import Problem
     from .yaml_loader import Document
 
-__all__ = ["validate"]
+__all__ = ["did_you_mean", "validate"]
 
 M = TypeVar("M", bound=BaseModel)
+Path = tuple[str | int, ...]
+
+_EXPECTED = {
+    "string_type": "text",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping of names",
+    "model_type": "a mapping of fields",
+    "finite_number": "a finite number",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "above {}"),
+    "greater_than_equal": ("ge", "at least {}"),
+    "less_than": ("lt", "below {}"),
+    "less_than_equal": ("le", "at most {}"),
+}
+_PATTERNS = {
+    r"^[a-z][a-z0-9_]*$": "a name in lower-case letters, digits and _",
+    r"^[a-z][a-z0-9_.]*$": "an id in lower-case letters, digits, _ and .",
+}
 
 
 def validate(
     model: type[M], document: Document, data: Any = None, at: tuple[str | int, ...] = ()
 ) -> tuple[M | None, list[Problem]]:
-    """The data of `document` (or `data`, which stands at path `at`) as `model`, or all problems."""
+    """The data of `document` (or `data`, which stands for what is at path `at`) as `model`, or all problems."""
     value = document.data if data is None else data
     if not isinstance(value, dict):
         return None, [document.problem("RB012", "a mapping of fields is expected here", at)]
     try:
         return model.model_validate(value), []
     except ValidationError as error:
-        seen: dict[tuple[str, tuple[str | int, ...]], Problem] = {}
+        # The branches of a union each report for themselves; together they are one problem of one value.
+        places: dict[tuple[Path, bool], list[ErrorDetails]] = {}
         for entry in error.errors(include_url=False):
-            path = (*at, *_path(entry["loc"], value))
-            problem = _problem(model, document, entry, path)
-            seen.setdefault((problem.message, path), problem)
-        return None, list(seen.values())
+            path, key = _path(entry["loc"], value)
+            places.setdefault((path, key), []).append(entry)
+        return None, [
+            problem
+            for (path, key), entries in places.items()
+            for problem in _problems(model, document, entries, path, at, key)
+        ]
 
 
-def _path(loc: tuple[str | int, ...], value: Any) -> tuple[str | int, ...]:
-    """The part of pydantic's location that is a path in the data: union branch names are left out."""
-    path: list[str | int] = []
-    for index, part in enumerate(loc):
-        if isinstance(value, dict) and part in value:
-            value = value[part]
-            path.append(part)
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            value = value[part]
-            path.append(part)
-        elif index == len(loc) - 1 and isinstance(part, str) and isinstance(value, dict):
-            path.append(part)
-    return tuple(path)
-
-
-def _problem(model: type[BaseModel], document: Document, entry: Any, path: tuple[str | int, ...]) -> Problem:
-    kind, name = entry["type"], str(entry["loc"][-1])
-    if kind == "extra_forbidden":
-        return document.problem(
-            "RB011", f"unknown field '{name}'", path, key=True, hint=_did_you_mean(name, _fields(model))
-        )
-    if kind == "missing":
-        return document.problem("RB010", f"the field '{name}' is missing", path[:-1])
-    message = str(entry["msg"]).removeprefix("Value error, ")
-    if path and path[-1] == "version":
-        message = 'a version is three numbers in quotes, such as "1.0.0"'
-    if isinstance(entry.get("input"), bool) and "number" in message:
-        message += " (true and false are no numbers)"
-    return document.problem(
-        "RB012", f"{'.'.join(map(str, path)) or 'the book'}: {message[0].lower()}{message[1:]}", path
-    )
-
-
-def _did_you_mean(name: str, known: set[str]) -> str | None:
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A hint with the closest of the known names; None when nothing is close."""
     close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
     return f"did you mean '{close[0]}'?" if close else None
 
 
-def _fields(model: type[BaseModel]) -> set[str]:
-    """All field names of a model and of the models in it, as they are written in YAML."""
-    names: set[str] = set()
-    stack: list[Any] = [model.model_json_schema(by_alias=True)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict):
-            properties = node.get("properties")
-            if isinstance(properties, dict):
-                names |= set(properties)
-            stack += node.values()
-        elif isinstance(node, list):
-            stack += node
-    return names
+def _path(loc: tuple[str | int, ...], value: Any) -> tuple[Path, bool]:
+    """The part of pydantic's location that is a path in the data (not the names of union branches), and whether the
+    error is about the key itself."""
+    path: list[str | int] = []
+    for index, part in enumerate(loc):
+        inside = (isinstance(value, dict) and part in value) or (
+            isinstance(value, list) and isinstance(part, int) and part < len(value)
+        )
+        if inside:
+            value = value[part]
+            path.append(part)
+        elif part == "[key]":
+            return tuple(path), True
+        elif index == len(loc) - 1 and isinstance(value, dict):
+            path.append(part)  # the name of a field that is missing
+    return tuple(path), False
+
+
+def _problems(
+    model: type[BaseModel], document: Document, entries: list[ErrorDetails], path: Path, at: Path, key: bool
+) -> Iterator[Problem]:
+    full = (*at, *path)
+    name = str(path[-1]) if path else "the book"
+    kinds = {entry["type"] for entry in entries}
+    if "extra_forbidden" in kinds:
+        hint = did_you_mean(name, _siblings(model, path[:-1]))
+        yield document.problem("RB011", f"unknown field '{name}'", full, key=True, hint=hint)
+    elif "missing" in kinds:
+        yield document.problem("RB010", f"the field '{name}' is missing", full[:-1], key=True)
+    elif "value_error" in kinds:
+        for entry in entries:
+            yield document.problem("RB012", entry["msg"].removeprefix("Value error, "), full, key=True)
+    else:
+        wanted = dict.fromkeys(_expected(entry, name) for entry in entries)
+        given = entries[0]["input"]
+        text = f"'{name}' is not {' or '.join(wanted)}"
+        hint = None
+        if isinstance(given, bool) and "float_type" in kinds | {"int_type"}:
+            hint = "true and false are no numbers"
+        elif isinstance(given, str):
+            choices = [
+                c for entry in entries for c in re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected")))
+            ]
+            hint = did_you_mean(given, choices)
+        elif isinstance(given, int | float) and "string_type" in kinds:
+            hint = "put it in quotes"
+        yield document.problem("RB012", text, full, key=key, hint=hint)
+
+
+def _expected(entry: ErrorDetails, name: str) -> str:
+    """What would have been right, to follow "'x' is not"."""
+    kind, context = entry["type"], entry.get("ctx", {})
+    if name == "version":
+        return 'three numbers in quotes, such as "1.0.0"'
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
+    if kind in _BOUNDS:
+        field, words = _BOUNDS[kind]
+        return f"a number {words.format(f'{context[field]:g}')}"
+    match kind:
+        case "literal_error" if context["expected"] == "'off'":
+            return "off, or keys with {replace: …} or {append: […]}"
+        case "literal_error":
+            return str(context["expected"]).replace("'", "")
+        case "string_pattern_mismatch":
+            return _PATTERNS.get(str(context["pattern"]), f"text like {context['pattern']}")
+        case "string_too_long" | "string_too_short":
+            bound = "at most" if kind.endswith("long") else "at least"
+            return f"text of {bound} {context.get('max_length', context.get('min_length'))} characters"
+        case "too_long" | "too_short":
+            bound = "at most" if kind.endswith("long") else "at least"
+            return f"{bound} {context.get('max_length', context.get('min_length'))} entries"
+    return entry["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+
+
+def _siblings(model: type[BaseModel], path: Path) -> set[str]:
+    """The fields, as written in YAML, that may stand in the mapping at `path`."""
+    root = model.model_json_schema(by_alias=True)
+    nodes = _resolve(root, root)
+    for part in path:
+        below: list[dict[str, Any]] = []
+        for node in nodes:
+            inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
+            inner = inner or (node.get("additionalProperties") if isinstance(part, str) else None)
+            if isinstance(inner, dict):
+                below += _resolve(inner, root)
+        nodes = below
+    return {name for node in nodes for name in node.get("properties", {})}
+
+
+def _resolve(node: dict[str, Any], root: dict[str, Any]) -> list[dict[str, Any]]:
+    """The schemas that a node stands for: references followed, unions opened."""
+    if "$ref" in node:
+        return _resolve(root["$defs"][str(node["$ref"]).rpartition("/")[2]], root)
+    if "anyOf" in node:
+        return [inner for option in node["anyOf"] for inner in _resolve(option, root)]
+    return [node]
