@@ -60,7 +60,7 @@ def test_a_run_can_be_read_and_diagnosed_apart() -> None:
     assert (alone.verdict, alone.verdict_reason) == (together.verdict, together.verdict_reason)
 
 
-def test_the_answer_for_a_run_does_not_depend_on_its_company(tmp_path: Path) -> None:
+def test_the_answer_for_a_run_does_not_depend_on_its_company() -> None:
     alone = diagnose(EXAMPLE).to_dict()["runs"][0]
     both = diagnose([EXAMPLE, EXAMPLE]).to_dict()["runs"]
     assert both == [alone, alone]

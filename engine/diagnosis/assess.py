@@ -10,9 +10,9 @@ import numpy as np
 from ..features.derived import get_series
 from ..features.extract import Plan, extract_many
 from ..rules.membership import Memberships, memberships
+from ..rules.needs import required_features
 from ..rules.scoring import Scores, score
 from ..signals.taxonomy import signal_specs
-from .needs import needed_features
 from .values import BatchNumbers
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Assessment:
 
 def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, ConfigValue]]) -> Assessment:
     """Apply `book` to every run, whatever its algorithm; causes that are not about a run stay out of it."""
-    rows = extract_many(runs, Plan.build(needed_features(book), book.windows))
+    rows = extract_many(runs, Plan.build(required_features(book), book.windows))
     numbers = BatchNumbers(book, runs, rows, configs)
     found = memberships(book, numbers, len(runs))
     required = {name for cause in book.causes for name in cause.requires}

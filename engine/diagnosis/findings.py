@@ -25,6 +25,8 @@ __all__ = ["COVERAGE_FLOOR", "Described", "cause_finding", "measurements", "ramp
 # Below this share of its evidence a cause is not judged: the probability would be little more than its prior.
 COVERAGE_FLOOR = 0.3
 STATEMENT_NUMBERS = 2
+# Units that add nothing to a number in a sentence.
+UNSPOKEN = frozenset({"", "1", "?", "fraction", "ratio", "count", "coefficient"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,11 @@ def statement(numbers: Sequence[Measurement], membership: float) -> str:
 
 
 def _clause(m: Measurement) -> str:
-    unit = f" {m.unit}" if m.unit not in {"", "1", "?"} else ""
+    unit = f" {m.unit}" if m.unit not in UNSPOKEN else ""
     where = f" over steps {steps(m.steps[0])}–{steps(m.steps[1])}" if m.steps else ""
     unsure = ", few or noisy points" if m.reliability < 0.5 else ""
-    return f"{m.feature} is {number(m.value or 0.0)}{unit}{where} ({m.ramp}{unsure})"
+    source = f" (of {m.signal})" if m.signal is not None and m.signal not in m.feature else ""
+    return f"{m.feature}{source} is {number(m.value or 0.0)}{unit}{where} ({m.ramp}{unsure})"
 
 
 def symptom_finding(symptom: Symptom, numbers: tuple[Measurement, ...], membership: float) -> SymptomFinding:

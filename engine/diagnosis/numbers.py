@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "exact", "number", "percent", "steps"]
+__all__ = ["count", "exact", "number", "percent", "share", "steps"]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -41,6 +41,11 @@ def percent(probability: float) -> str:
     if probability > 0.99:
         return ">99 %"
     return f"{100.0 * probability:.0f} %"
+
+
+def share(part: float) -> str:
+    """A part of a whole as whole percent, with 0 % and 100 % for nothing and all."""
+    return f"{100.0 * part:.0f} %"
 
 
 def steps(value: float) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ..rules.book import Book
-from ..rules.library import default_books_for, load_book
+from ..rules.library import default_books_for, library_problems, load_book
 from .assess import assess
 from .conclude import conclude
 from .model import Diagnosis, RunDiagnosis
@@ -66,7 +66,7 @@ def diagnose(
         rulebooks=tuple(sorted(spoke, key=lambda book: (book.id, book.version, book.sha256))),
         runs=runs,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        notes=located.notes,
+        notes=(*located.notes, *(problem.render() for problem in library_problems())),
     )
 
 

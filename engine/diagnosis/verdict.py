@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..signals.taxonomy import is_known_signal, signal
 from .findings import COVERAGE_FLOOR
 from .model import NotChecked
-from .numbers import count, percent
+from .numbers import count, percent, share
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ def judge(run: Run, causes: Sequence[CauseFinding]) -> tuple[Verdict, str]:
     if not any(len(run.series[name]) for name in _RETURNS if name in run.series):
         return "cannot_tell", "the log holds no return, so nothing can be said about how the run did"
     most = f"; the most probable is {top.title} at {percent(_probability(top))}" if top is not None else ""
-    return "nothing_found", f"{count(len(faults), 'fault')} checked, none reached {percent(FINDING_AT)}{most}"
+    return "nothing_found", f"{count(len(faults), 'fault')} checked, none reached {share(FINDING_AT)}{most}"
 
 
 def _probability(cause: CauseFinding | None) -> float:
@@ -106,11 +106,9 @@ def gaps(
     for cause in causes:
         if cause.status == "insufficient_data":
             lacking = tuple(sorted(_lacking(cause, symptoms, available)))
-            share = (
-                f"only {percent(cause.coverage)} of its evidence can be looked at, {percent(COVERAGE_FLOOR)} are needed"
-            )
+            part = f"only {share(cause.coverage)} of its evidence can be looked at, {share(COVERAGE_FLOOR)} are needed"
             why, how = _why(run, lacking) if lacking else ("what is there is too short or too noisy", "log more often")
-            rows.append(NotChecked(cause.title, f"{share}: {why}", how))
+            rows.append(NotChecked(cause.title, f"{part}: {why}", how))
     named = {name for missing in groups for name in missing}
     wanted: dict[str, int] = {}
     for cause in causes:

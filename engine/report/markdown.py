@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..diagnosis.numbers import exact, number, percent, steps
+from ..diagnosis.numbers import exact, number, percent, share, steps
 from . import words
 from .text import clean
 
@@ -107,11 +107,11 @@ def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]
     lines = ["### Root-cause analysis", ""]
     lines += _table(
         ("Probability", "Cause", "Kind", "Evidence available"),
-        [(percent(c.probability or 0.0), escape(c.title), _kind(c), percent(c.coverage)) for c in causes],
+        [(percent(c.probability or 0.0), escape(c.title), _kind(c), share(c.coverage)) for c in causes],
     )
     hidden = words.hidden_causes(run)
     lines += [f"{hidden} less probable causes are left out.", ""] if hidden else []
-    lines += [escape(words.calibration_words(run)), ""]
+    lines += [f"Probabilities: {escape(words.calibration_words(run))}.", ""]
     for cause in causes[: EVIDENCE_CAUSES if run.top else 1]:
         lines += [f"#### Evidence on: {escape(cause.title)}", ""]
         lines += _table(

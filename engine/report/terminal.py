@@ -18,7 +18,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ..diagnosis.numbers import number, percent, steps
+from ..diagnosis.numbers import number, percent, share, steps
 from . import words
 from .spark import marked_cells, spark
 from .table import runs_table
@@ -37,8 +37,8 @@ TEXT_HEADER = "rl-diagnose report"
 LEDGER_LINES = 3
 LIST_LINES = 4
 FULL_COVERAGE = 0.75
-TITLE_CELLS = 24
-RANGE_CELLS = 27
+TITLE_CELLS = 22
+RANGE_CELLS = 30
 WIDEST_SPARK = 90
 
 _STYLES = {
@@ -231,7 +231,7 @@ def _kind_words(cause: CauseFinding) -> str:
 
 
 def _coverage_words(cause: CauseFinding) -> str:
-    return f"{percent(cause.coverage)} of its evidence available" if cause.coverage < FULL_COVERAGE else ""
+    return f"{share(cause.coverage)} of its evidence available" if cause.coverage < FULL_COVERAGE else ""
 
 
 def _ledger(cause: CauseFinding, look: _Look) -> RenderableType:

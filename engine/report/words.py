@@ -97,10 +97,10 @@ def calibration_words(run: RunDiagnosis) -> str:
         return ""
     calibrated = sum(c.calibrated for c in assessed)
     if calibrated == len(assessed):
-        return "Probabilities are calibrated on labelled runs."
+        return "calibrated on labelled runs"
     if calibrated == 0:
-        return "Probabilities are not calibrated: read them as an order, not as frequencies."
-    return "Some probabilities are not calibrated: their rulebook carries no fit to labelled runs."
+        return "not calibrated: an order, not frequencies"
+    return "not all calibrated"
 
 
 def knob_words(plan: RemedyPlan) -> str:

@@ -8,27 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rl_diagnose.diagnosis.needs import needed_features
 from rl_diagnose.diagnosis.values import configuration
 from rl_diagnose.signals.run import ConfigValue, LogIssue
 
-from .books import BOOK, MadeRow, numbers, run
+from .books import MadeRow, numbers, run
 
 ROWS = [
     MadeRow({"reward.train.late.median": 50.0, "reward.train.max": 100.0}),
     MadeRow({"reward.train.late.median": 50.0}, reliability=0.4),
 ]
 RUNS = [run({"entropy_coef": 0.01}), replace(run(), issues=(LogIssue("restart", "a"), LogIssue("restart", "b")))]
-
-
-def test_a_book_names_every_feature_that_it_needs() -> None:
-    assert needed_features(BOOK) == (
-        "optim.grad_norm.median",
-        "policy.entropy.late.median",
-        "policy.kl.late.median",
-        "reward.train.late.median",
-        "reward.train.max",
-    )
 
 
 def test_derived_numbers_are_as_reliable_as_their_least_reliable_part_and_missing_when_one_is() -> None:

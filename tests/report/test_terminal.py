@@ -66,7 +66,7 @@ def test_the_marker_line_stands_under_the_bad_interval() -> None:
     lines = to_text(diagnosis(), width=80).splitlines()
     entropy = next(x for x in lines if x.strip().startswith("Policy entropy  "))
     marker = next(x for x in lines if "▔" in x)
-    assert entropy[marker.index("▔")] == "▁"
+    assert entropy[marker.index("▔") + 1] == "▁"
     assert entropy[marker.index("▔") - 1] == "█"
 
 
