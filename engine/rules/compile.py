@@ -28,6 +28,7 @@ from .book import (
 )
 from .expressions import FUNCTIONS, ExpressionError, compile_expression
 from .model import RATES, SEEN, Band
+from .problems import in_file_order
 from .validate import did_you_mean
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def compile_book(merged: Merged) -> tuple[Book | None, list[Problem]]:
     """The resolved book; None with every problem where a name, a feature, an expression or a ramp cannot be used."""
     compiler = _Compiler(merged)
     book = compiler.book()
-    problems = [*merged.problems, *compiler.problems]
+    problems = in_file_order([*merged.problems, *compiler.problems])
     return (None if problems else book), problems
 
 

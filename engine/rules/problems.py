@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-__all__ = ["CODES", "Explanation", "Problem"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["CODES", "Explanation", "Problem", "in_file_order"]
 
 # A longer source line is shown as the part around the column.
 SHOWN = 120
@@ -168,6 +171,13 @@ class Problem:
         if self.hint:
             lines.append(_printable(f"  help: {self.hint}"))
         return "\n".join(lines)
+
+
+def in_file_order(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems, each once, by line and column; files stay in the order in which they first come."""
+    once = list(dict.fromkeys(problems))
+    files = {file: i for i, file in enumerate(dict.fromkeys(p.file for p in once))}
+    return sorted(once, key=lambda p: (files[p.file], p.line, p.column))
 
 
 def _excerpt(line: str, column: int) -> tuple[str, str]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .problems import in_file_order
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -59,11 +61,11 @@ def validate(
         for entry in error.errors(include_url=False):
             path, key = _path(entry["loc"], value)
             places.setdefault((path, key), []).append(entry)
-        return None, [
+        return None, in_file_order(
             problem
             for (path, key), entries in places.items()
             for problem in _problems(model, document, entries, path, at, key)
-        ]
+        )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
@@ -94,7 +96,7 @@ def _problems(
     model: type[BaseModel], document: Document, entries: list[ErrorDetails], path: Path, at: Path, key: bool
 ) -> Iterator[Problem]:
     full = (*at, *path)
-    name = str(path[-1]) if path else "the book"
+    name = _name(path)
     kinds = {entry["type"] for entry in entries}
     if "extra_forbidden" in kinds:
         hint = did_you_mean(name, _siblings(model, path[:-1]))
@@ -121,6 +123,13 @@ def _problems(
         yield document.problem("RB012", text, full, key=key, hint=hint)
 
 
+def _name(path: Path) -> str:
+    """What a message calls the value at `path`."""
+    if len(path) > 1 and isinstance(path[-1], int):
+        return f"{path[-2]}[{path[-1]}]"
+    return str(path[-1]) if path else "the book"
+
+
 def _expected(entry: ErrorDetails, name: str) -> str:
     """What would have been right, to follow "'x' is not"."""
     kind, context = entry["type"], entry.get("ctx", {})
@@ -143,7 +152,7 @@ def _expected(entry: ErrorDetails, name: str) -> str:
             return f"text of {bound} {context.get('max_length', context.get('min_length'))} characters"
         case "too_long" | "too_short":
             bound = "at most" if kind.endswith("long") else "at least"
-            return f"{bound} {context.get('max_length', context.get('min_length'))} entries"
+            return f"a list of {bound} {context.get('max_length', context.get('min_length'))}"
     return entry["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
 
 
@@ -154,10 +163,12 @@ def _siblings(model: type[BaseModel], path: Path) -> set[str]:
     for part in path:
         below: list[dict[str, Any]] = []
         for node in nodes:
-            inner = node.get("items") if isinstance(part, int) else node.get("properties", {}).get(part)
-            inner = inner or (node.get("additionalProperties") if isinstance(part, str) else None)
-            if isinstance(inner, dict):
-                below += _resolve(inner, root)
+            if isinstance(part, int):
+                inner = [node.get("items")]
+            else:
+                inner = [node.get("properties", {}).get(part), node.get("additionalProperties")]
+                inner += node.get("patternProperties", {}).values()
+            below += [option for one in inner if isinstance(one, dict) for option in _resolve(one, root)]
         nodes = below
     return {name for node in nodes for name in node.get("properties", {})}
 

@@ -114,9 +114,11 @@ def parse_yaml(source: bytes, file: str) -> tuple[Document | None, list[Problem]
     except _Unusable:
         return None, builder.problems
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = error.problem_mark
+        if mark is None or not any(line.strip() for line in builder.lines[mark.line :]):
+            mark = error.context_mark or mark  # what was opened and never closed
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        message = str(error.problem or error.context)
+        message = ": ".join(part for part in (error.context, error.problem) if part)
         # libyaml looks ahead of the events and refuses absurd depths by itself.
         code = "RB002" if "nesting depth" in message else "RB003"
         builder.add(code, f"not valid YAML: {message}", place)

@@ -19,7 +19,7 @@ PROBABILITY = st.floats(0.01, 0.99)
 MEMBERSHIP = st.floats(0.0, 1.0)
 
 
-# -- one weight --------------------------------------------------------------------------------------------------------
+# -- one weight ------------------------------------------------------------------------------------------------------
 
 
 @given(PROBABILITY, PROBABILITY)
@@ -54,7 +54,7 @@ def test_a_symptom_that_is_rarer_with_the_cause_speaks_against_it() -> None:
     assert made.raw[0, 0] < 0.2 < made.raw[1, 0]
 
 
-# -- competition -------------------------------------------------------------------------------------------------------
+# -- competition -----------------------------------------------------------------------------------------------------
 
 SHARED = [cause("a", 0.1, {"s": 0.9}), cause("b", 0.1, {"s": 0.9, "t": 0.9})]
 
@@ -151,7 +151,7 @@ def test_pairs_are_close_to_all_sets_where_causes_are_rare() -> None:
     assert found == pytest.approx(list(exact.values()), abs=0.03)
 
 
-# -- one-way signs -----------------------------------------------------------------------------------------------------
+# -- one-way signs ---------------------------------------------------------------------------------------------------
 
 
 def test_the_absence_of_a_one_way_sign_says_nothing() -> None:
@@ -181,7 +181,7 @@ def test_in_a_pair_absence_is_judged_by_the_cause_that_counts_it_alone() -> None
     assert made.raw[0].tolist() == pytest.approx([0.3, float(alone.raw[0, 0])])
 
 
-# -- what is not there -------------------------------------------------------------------------------------------------
+# -- what is not there -----------------------------------------------------------------------------------------------
 
 
 def test_a_cause_without_its_required_signal_has_no_probability_and_leaves_the_others_alone() -> None:
@@ -243,7 +243,7 @@ def test_overwhelming_evidence_stays_finite() -> None:
     assert np.isfinite(scores(made, np.zeros((1, 200))).explained_away).all()
 
 
-# -- the same bits -----------------------------------------------------------------------------------------------------
+# -- the same bits ---------------------------------------------------------------------------------------------------
 
 
 def large_book(causes: int, symptoms: int) -> Book:
