@@ -59,6 +59,10 @@ class _Linter:
         yield from self.unused()
         for name, item in self.merged.causes.items():
             cause = self.causes[name]
+            if cause.status == "deprecated":
+                if cause.replaced_by is None:
+                    yield item.problem("RB106", f"'{name}' is deprecated and names no replacement")
+                continue
             yield from self.evidence(cause, item)
             yield from self.counted_twice(cause, item)
             yield from self.completeness(cause, item)
@@ -115,19 +119,16 @@ class _Linter:
                 yield item.problem("RB102", f"'{first}' and '{second}' {what}", place, hint=hint)
 
     def completeness(self, cause: Cause, item: Item) -> Iterator[Problem]:
-        if cause.status == "deprecated":
-            if cause.replaced_by is None:
-                yield item.problem("RB106", f"'{cause.id}' is deprecated and names no replacement")
-            return
         if cause.kind == "fault" and not cause.remedies and not cause.tell_apart:
             yield item.problem("RB104", f"the fault '{cause.id}' has neither a remedy nor tell_apart")
         if cause.kind == "fault" and not cause.references:
             yield item.problem("RB108", f"the fault '{cause.id}' has no reference")
         for i, other in enumerate(cause.excludes):
             if self.causes[other].status == "deprecated":
-                yield item.problem("RB110", f"'{other}' is deprecated", ("excludes", i), column=1)
-        if cause.replaced_by and self.causes[cause.replaced_by].status == "deprecated":
-            yield item.problem("RB110", f"'{cause.replaced_by}' is deprecated", ("replaced_by",), column=1)
+                hint = (
+                    f"it is replaced by '{self.causes[other].replaced_by}'" if self.causes[other].replaced_by else None
+                )
+                yield item.problem("RB110", f"'{other}' is deprecated", ("excludes", i), hint=hint, column=1)
 
     def placeholders(self, item: Item) -> Iterator[Problem]:
         for i, remedy in enumerate(item.value.remedies):

@@ -26,7 +26,7 @@ from .book import (
     Symptom,
     SymptomRef,
 )
-from .expressions import FUNCTIONS, ExpressionError, compile_expression
+from .expressions import FUNCTIONS, MAX_LENGTH, ExpressionError, compile_expression
 from .model import RATES, SEEN, Band
 from .problems import in_file_order
 from .validate import did_you_mean
@@ -77,8 +77,7 @@ class _Compiler:
     def book(self) -> Book:
         authored, merged = self.merged.authored, self.merged
         windows = [self.window(name, item) for name, item in merged.windows.items()]
-        for name, item in merged.derive.items():
-            self.derived(name, item)
+        derived = {name: self.derived(name, item) for name, item in merged.derive.items()}
         symptoms = [self.symptom(name, item) for name, item in merged.symptoms.items()]
         causes = [self.cause(name, item) for name, item in merged.causes.items()]
         self.circles(symptoms)
@@ -91,7 +90,7 @@ class _Compiler:
             path=merged.document.file,
             applies_to=_applies_to(authored.applies_to),
             windows=tuple(sorted(windows, key=lambda w: w.name)),
-            derived=tuple((name, item.value) for name, item in sorted(merged.derive.items())),
+            derived=tuple(sorted(derived.items())),
             symptoms=tuple(sorted([*symptoms, *self.inline], key=lambda s: s.id)),
             causes=tuple(sorted(causes, key=lambda c: c.id)),
             extends=tuple(authored.extends),
@@ -121,11 +120,11 @@ class _Compiler:
             self.report(item, "RB024", f"the window '{name}' ends before it starts", (unit,))
         return Window(name, unit, span.from_, span.to)
 
-    def derived(self, name: str, item: Item) -> None:
+    def derived(self, name: str, item: Item) -> str:
         if name in hyperparameters() or name in FUNCTIONS:
             kind = "function" if name in FUNCTIONS else "configuration value"
             self.report(item, "RB026", f"'{name}' is the name of a {kind}", (), "choose another name")
-        self.expression(item, item.value, ())
+        return self.expression(item, item.value, ())
 
     def feature(self, item: Item, text: str, path: Path, column: int = 1) -> str:
         """The feature's canonical name; `text` starts at `column` of the value at `path`."""
@@ -136,18 +135,24 @@ class _Compiler:
             self.report(item, "RB020", error.message, path, hint, column + max(error.column, 1) - 1)
             return text
 
-    def expression(self, item: Item, text: str, path: Path) -> None:
+    def expression(self, item: Item, text: str, path: Path) -> str:
+        """The expression with features under their canonical names."""
         try:
             expression = compile_expression(text)
         except ExpressionError as error:
             self.report(item, "RB022", error.message, path, error.hint, error.column)
-            return
+            return text
+        canonical: dict[str, str] = {}
         for name, column in zip(expression.names, expression.columns, strict=True):
             if "." in name or "(" in name:
-                self.feature(item, name, path, column)
+                canonical[name] = self.feature(item, name, path, column)
             elif name not in hyperparameters() and name not in self.merged.derive:
                 known = [*hyperparameters(), *self.merged.derive]
                 self.unknown(item, "configuration value or derived number", name, known, path, column)
+        renamed = expression.renamed(canonical)
+        if len(renamed) > MAX_LENGTH:
+            self.report(item, "RB022", f"longer than {MAX_LENGTH} characters with features written out", path)
+        return renamed
 
     def signal(self, item: Item, name: str, path: Path) -> None:
         if not is_known_signal(name):
@@ -285,18 +290,16 @@ class _Compiler:
     def remedy(self, item: Item, model: RemedyModel, path: Path) -> Remedy:
         if model.knob not in hyperparameters():
             self.unknown(item, "knob", model.knob, hyperparameters(), (*path, "knob"), 1)
-        if model.set_ is not None:
-            self.expression(item, model.set_, (*path, "set"))
-        for name, text in model.values.items():
-            self.expression(item, text, (*path, "values", name))
+        to = None if model.set_ is None else self.expression(item, model.set_, (*path, "set"))
+        values = {name: self.expression(item, text, (*path, "values", name)) for name, text in model.values.items()}
         bounds = model.bounds
         if bounds is not None and bounds.low >= bounds.high:
             self.report(item, "RB024", "low must be below high", (*path, "bounds"))
         return Remedy(
             knob=model.knob,
             summary=model.summary,
-            set=model.set_,
-            values=tuple(model.values.items()),
+            set=to,
+            values=tuple(values.items()),
             low=None if bounds is None else bounds.low,
             high=None if bounds is None else bounds.high,
             step_limit=model.step_limit,

@@ -94,6 +94,15 @@ class Expression:
         with np.errstate(all="ignore"):
             return self._value(self._tree, values)
 
+    def renamed(self, names: Mapping[str, str]) -> str:
+        """The text with names replaced; those that are not in `names` stay."""
+        shift = len(self.text) - len(self.text.lstrip())
+        parts, last = [], 0
+        for (start, end), name in sorted(self._spelled.items()):
+            parts += [self.text[last : shift + start], names.get(name, name)]
+            last = shift + end
+        return "".join([*parts, self.text[last:]])
+
     def _value(self, node: ast.expr, values: Mapping[str, Floats | float]) -> Floats:
         name = self._spelled.get((node.col_offset, node.end_col_offset or 0))
         if name is not None:

@@ -32,8 +32,9 @@ def required_config(book: Book) -> tuple[str, ...]:
 def signals_of(book: Book) -> tuple[str, ...]:
     """Signals (derived ones by their own id) in features, requirements and onsets, sorted, each once."""
     from ..features.grammar import parse_feature
+    from ..features.windows import BUILT_IN_WINDOWS
 
-    windows = {window.name for window in book.windows}
+    windows = {*BUILT_IN_WINDOWS, *(window.name for window in book.windows)}
     names = {signal for feature in required_features(book) for signal in parse_feature(feature, windows).signals}
     names |= {signal for cause in book.causes for signal in cause.requires}
     names |= {symptom.onset.signal for symptom in book.symptoms if symptom.onset is not None}

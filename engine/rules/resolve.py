@@ -35,7 +35,8 @@ class Item:
     ) -> Problem:
         """A problem at `path` within this entry."""
         place = (*self.path, *path)
-        return self.document.problem(code, message, place, key=key or not path, hint=hint, column=column)
+        at_key = key or not (path or column)
+        return self.document.problem(code, message, place, key=at_key, hint=hint, column=column)
 
 
 @dataclass

@@ -51,6 +51,12 @@ def test_each_name_knows_its_column() -> None:
     assert dict(zip(expression.names, expression.columns, strict=True)) == {"policy.kl.max": 7, "a": 27}
 
 
+def test_names_can_be_replaced_in_the_text() -> None:
+    expression = compile_expression(" a.b( 1,2 ) + a * log(a)  - c")
+    assert expression.renamed({"a": "alpha", "a.b(1, 2)": "x.y"}) == " x.y + alpha * log(alpha)  - c"
+    assert compile_expression("1 + 2").renamed({"a": "b"}) == "1 + 2"
+
+
 def test_a_name_is_looked_up_as_a_whole() -> None:
     expression = compile_expression("policy.kl.fraction_above(0.05) + policy.kl.max")
     assert expression.evaluate({"policy.kl.fraction_above(0.05)": 0.25, "policy.kl.max": 0.5, "policy": 9.0}) == 0.75

@@ -140,7 +140,7 @@ causes:
         "8:5 RB011 unknown field 'featur' (did you mean 'feature'?)",
         "12:12 RB012 'prior' is not a number below 1",
         "13:11 RB012 'kind' is not fault, benign or insufficient (did you mean 'fault'?)",
-        "15:26 RB012 'seen' is not always, usually, often, sometimes or rarely or a number (did you mean 'usually'?)",
+        "15:28 RB012 'seen' is not always, usually, often, sometimes or rarely or a number (did you mean 'usually'?)",
         "16:9 RB010 the field 'seen' is missing",
         "16:22 RB011 unknown field 'sean' (did you mean 'seen'?)",
     ]
