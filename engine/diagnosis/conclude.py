@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..features.derived import get_series
+from ..signals.taxonomy import is_known_signal, signal
 from .assess import available_signals
 from .curves import display_curves, shown_signals
 from .described import Describer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ..rules.book import Book
     from ..signals.run import ConfigValue, Run
     from .assess import Assessment
-    from .model import CauseFinding, SymptomFinding
+    from .model import CauseFinding, Curve, SymptomFinding
 
 __all__ = ["conclude"]
 
@@ -49,8 +50,7 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
     primary = None
     if verdict == "finding":
         top, assessment = next(pair for pair in ranked if _is_fault(pair[0]))
-        spec = next(c for c in assessment.book.causes if c.id == top.id)
-        primary = choose(assessment.book, spec, top, run, by_book[assessment.book.sha256])
+        primary = choose(assessment.book, top, run, by_book[assessment.book.sha256])
     wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
     required = {name for finding in findings for name in finding.missing}
     available = available_signals(run, wanted | required)
@@ -140,9 +140,15 @@ def _with_remedies(
     return replace(finding, remedies=plan_remedies(spec, context))
 
 
-def _curves(run: Run, primary: SymptomFinding | None) -> tuple:  # type: ignore[type-arg]
+def _shown(name: str, names: Sequence[str]) -> bool:
+    """Whether a signal, or what it is computed from, is among the curves."""
+    sources = signal(name).sources if is_known_signal(name) else ()
+    return name in names or any(source in names for source in sources)
+
+
+def _curves(run: Run, primary: SymptomFinding | None) -> tuple[Curve, ...]:
     names = shown_signals(run)
-    if primary is not None and primary.signal is not None and primary.signal not in names:
+    if primary is not None and primary.signal is not None and not _shown(primary.signal, names):
         names.append(primary.signal)
     bad = None
     if primary is not None and primary.onset_step is not None and primary.end_step is not None:

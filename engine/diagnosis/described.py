@@ -1,55 +1,106 @@
-"""What a feature is about: its signal, its unit, the steps of the run it covers."""
+"""What a number is about: its signals, its unit, the steps of the run it covers, and whether it is a setting."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..features.derived import get_series
-from ..features.grammar import parse_feature
+from ..features.grammar import FeatureRef, parse_feature
+from ..features.view import Span, cut
+from ..features.vocabulary import RELATIONS, STATISTICS
 from ..features.windows import BUILT_IN_WINDOWS
 from ..rules.expressions import compile_expression
-from ..signals.taxonomy import is_known_signal, signal
+from ..signals.taxonomy import hyperparameters, is_known_signal, signal
 from .findings import Described
 
 if TYPE_CHECKING:
     from ..rules.book import Book, Leaf
     from ..signals.run import Run
 
-__all__ = ["Describer", "level_signal"]
+__all__ = ["Describer", "features_of", "is_setting", "parse"]
 
-# Statistics that are a value of the signal itself, in its unit; a ramp over one of them says when the signal is bad.
-LEVELS = frozenset({"mean", "median", "min", "max", "last", "first", "ema", "quantile"})
+
+@lru_cache(maxsize=8192)
+def parse(name: str, windows: tuple[str, ...]) -> FeatureRef:
+    """`name` parsed with the named windows of a book beside the built-in ones; books repeat names for every run."""
+    return parse_feature(name, (*BUILT_IN_WINDOWS, *windows))
+
+
+def features_of(leaf: Leaf, book: Book) -> list[FeatureRef]:
+    """The features behind a leaf in the order in which they stand in it; none for a setting or a log issue."""
+    windows = tuple(window.name for window in book.windows)
+    if leaf.kind == "feature":
+        return [parse(leaf.name, windows)]
+    if leaf.kind != "derived":
+        return []
+    text = dict(book.derived)[leaf.name]
+    names = [name for name in _names(text) if "." in name or "(" in name]
+    nested = [name for name in _names(text) if name in dict(book.derived)]
+    found = [parse(name, windows) for name in names]
+    for name in nested:
+        found += features_of(type(leaf)("derived", name, leaf.ramp), book)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[str, ...]:
+    def place(name: str) -> int:
+        at = text.find(name.partition("(")[0])
+        return at if at >= 0 else len(text)
+
+    return tuple(sorted(compile_expression(text).names, key=place))
+
+
+def is_setting(leaf: Leaf, book: Book) -> bool:
+    """Whether a leaf looks at what the user set (configuration, learning rate, clip range…), not at what came of it."""
+    if leaf.kind in {"config", "issue"}:
+        return True
+    logged = {knob.signal for knob in hyperparameters().values() if knob.signal}
+    return all(name in logged for feature in features_of(leaf, book) for name in feature.signals)
 
 
 class Describer:
     """Describes the leaves of a book for one run; call it with a leaf."""
 
     def __init__(self, run: Run, book: Book) -> None:
-        self._run = run
+        self._run, self._book = run, book
         self._windows = {**BUILT_IN_WINDOWS, **{window.name: window for window in book.windows}}
-        self._derived = dict(book.derived)
+        steps = [series.step for series in run.series.values() if len(series)]
+        start = min((float(s[0]) for s in steps), default=0.0)
+        self._span = Span(start, max((float(s[-1]) for s in steps), default=start))
+        self._steps: dict[tuple[str, str], tuple[float, float] | None] = {}
 
     def __call__(self, leaf: Leaf) -> Described:
-        if leaf.kind == "feature":
-            return self._feature(leaf.name)
-        if leaf.kind == "derived":
-            names = [n for n in compile_expression(self._derived[leaf.name]).names if "." in n or "(" in n]
-            return Described(self._feature(names[0]).signal if names else None, "", None)
-        return Described(None, "", None)
+        features = features_of(leaf, self._book)
+        if not features:
+            return Described(None, "", None)
+        first = features[0]
+        return Described(first.signal, _unit(first) if leaf.kind == "feature" else "", self.steps(first))
 
-    def _feature(self, name: str) -> Described:
-        feature = parse_feature(name, tuple(self._windows))
-        unit = signal(feature.signal).unit if feature.stat in LEVELS and is_known_signal(feature.signal) else ""
-        return Described(feature.signal or None, unit, self._steps(feature.signal, feature.window))
+    def steps(self, feature: FeatureRef) -> tuple[float, float] | None:
+        """First and last step of the points that a feature looks at; None where there are none."""
+        key = (feature.signal, feature.window)
+        if key not in self._steps:
+            self._steps[key] = self._cut(*key)
+        return self._steps[key]
 
-    def _steps(self, name: str, window: str) -> tuple[float, float] | None:
-        series = get_series(self._run, name) if name else None
-        if series is None or not len(series):
+    def _cut(self, name: str, window: str) -> tuple[float, float] | None:
+        series, part = get_series(self._run, name), self._windows[window]
+        if series is None or part.unit == "onset":
             return None
-        return float(series.step[0]), float(series.step[-1])
+        view = cut(series, part, self._span, None)
+        return (float(view.step[0]), float(view.step[-1])) if view.n else None
 
 
-def level_signal(name: str) -> str | None:
-    """The signal of a feature that is a level of it (its median over a window, say); None for slopes, ratios, counts."""
-    feature = parse_feature(name)
-    return feature.signal if feature.stat in LEVELS else None
+def _unit(feature: FeatureRef) -> str:
+    spec = (RELATIONS if feature.kind == "relation" else STATISTICS)[feature.stat]
+    own = signal(feature.signal).unit if is_known_signal(feature.signal) else ""
+    units = {
+        "signal": own,
+        "per step": f"{own} per step",
+        "per 10k steps": f"{own} per 10k steps",
+        "1": "",
+        "count": "",
+    }
+    return units.get(spec.unit, spec.unit)

@@ -107,7 +107,12 @@ def statement(numbers: Sequence[Measurement], membership: float) -> str:
         absent = sorted({m.signal or m.feature for m in numbers})
         return f"{', '.join(absent)} not in the log"
     seen = membership >= 0.5
-    deciding = sorted(known, key=lambda m: -(m.membership or 0.0) if seen else (m.membership or 0.0))
+
+    def order(m: Measurement) -> tuple[float, bool]:
+        # Of equally clear numbers, features say more than settings and derived ones.
+        return (-(m.membership or 0.0) if seen else (m.membership or 0.0)), "." not in m.feature
+
+    deciding = sorted(known, key=order)
     return "; ".join(_clause(m) for m in deciding[:STATEMENT_NUMBERS])
 
 

@@ -6,113 +6,87 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..features.derived import get_series
-from ..features.onset import find_onset
-from ..rules.book import All, Any_, Leaf, Mean, OnsetSpec, SymptomRef
-from .described import level_signal
+from ..rules.needs import leaves
+from .dating import date, median_between
+from .described import is_setting
 from .numbers import number, steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..rules.book import Book, Cause, Condition, Symptom
-    from ..signals.run import Run, Series
+    from ..rules.book import Book, Symptom
+    from ..signals.run import Run
     from .model import CauseFinding, SymptomFinding
 
-__all__ = ["choose", "date"]
+__all__ = ["choose", "dated"]
 
 SEEN_AT = 0.5
 # A symptom competes for being first when it is at least this strong relative to the strongest.
 STRONG_SHARE = 0.5
-_ENTROPY = {"policy.entropy", "policy.entropy_ratio"}
+_ENTROPY = frozenset({"policy.entropy", "policy.entropy_ratio"})
 
 
 def choose(
-    book: Book, cause: Cause, finding: CauseFinding, run: Run, symptoms: Mapping[str, SymptomFinding]
+    book: Book, finding: CauseFinding, run: Run, symptoms: Mapping[str, SymptomFinding]
 ) -> SymptomFinding | None:
-    """The dated primary symptom of `finding`; None when no symptom that speaks for the cause is seen."""
+    """The dated primary symptom of `finding`; None when no symptom that speaks for the cause is seen.
+
+    What the user set (a learning rate, say) is evidence on the cause but no symptom of the run: it is chosen only when
+    nothing else is seen.
+    """
     spec = {s.id: s for s in book.symptoms}
     weights = {e.symptom: e.decibans for e in finding.evidence if not e.missing and e.decibans > 0}
-    candidates = []
-    for link in cause.links:
-        symptom, seen = spec[link.symptom], symptoms[link.symptom]
-        if link.symptom not in weights or seen.membership <= SEEN_AT:
-            continue
-        strength = symptom.severity * (2 * seen.membership - 1) * weights[link.symptom]
-        candidates.append((strength, symptom, seen))
-    if not candidates:
+    seen = [spec[name] for name in weights if symptoms[name].membership > SEEN_AT]
+    shown = [symptom for symptom in seen if not _set_by_user(symptom, book)] or seen
+    if not shown:
         return None
-    strongest = max(strength for strength, _, _ in candidates)
-    strong = [
-        (strength, date(book, symptom, seen, run))
-        for strength, symptom, seen in candidates
-        if strength >= STRONG_SHARE * strongest
-    ]
-    return min(strong, key=lambda c: (math.inf if c[1].onset_step is None else c[1].onset_step, -c[0], c[1].id))[1]
+    strength = {s.id: s.severity * (2 * symptoms[s.id].membership - 1) * weights[s.id] for s in shown}
+    strongest = max(strength.values())
+    strong = [dated(s, symptoms[s.id], book, run) for s in shown if strength[s.id] >= STRONG_SHARE * strongest]
+    return min(strong, key=lambda s: (math.inf if s.onset_step is None else s.onset_step, -strength[s.id], s.id))
 
 
-def date(book: Book, symptom: Symptom, seen: SymptomFinding, run: Run) -> SymptomFinding:
-    """`seen` with onset, end, the value in between, and for entropies the theoretical maximum."""
-    onset = symptom.onset or _from_leaf(symptom.condition, {s.id: s.condition for s in book.symptoms})
-    series = get_series(run, onset.signal) if onset is not None else None
-    if onset is None or series is None or not len(series):
+def _set_by_user(symptom: Symptom, book: Book) -> bool:
+    own = list(leaves(symptom.condition))
+    return bool(own) and all(is_setting(leaf, book) for leaf in own)
+
+
+def dated(symptom: Symptom, seen: SymptomFinding, book: Book, run: Run) -> SymptomFinding:
+    """`seen` with onset, end and the value in between; for entropies also the theoretical maximum and the ratio."""
+    interval = date(symptom, book, run)
+    series = get_series(run, interval.signal) if interval is not None else None
+    if interval is None or series is None:
         return seen
-    found = find_onset(series.step, series.value, direction=onset.direction, bound=onset.bound)
-    if found is None:
-        return seen
-    start, end = found
-    value = _median(series, start, end)
-    dated = replace(seen, onset_step=start, end_step=end, signal=onset.signal, value=value)
-    if onset.signal in _ENTROPY:
-        dated = _with_maximum(dated, run, start, end)
-    return replace(dated, statement=_dated_statement(dated, run, seen.statement))
-
-
-def _from_leaf(condition: Condition, conditions: Mapping[str, Condition]) -> OnsetSpec | None:
-    """The first ramp over a level of a signal, read as: beyond the middle of the ramp. Negated parts date nothing."""
-    match condition:
-        case Leaf(kind="feature", name=name, ramp=ramp) if ramp.shape != "band":
-            signal = level_signal(name)
-            middle = math.sqrt(ramp.low * ramp.high) if ramp.scale == "log" else (ramp.low + ramp.high) / 2
-            return None if signal is None else OnsetSpec(signal, "above" if ramp.shape == "rising" else "below", middle)
-        case SymptomRef(symptom=symptom):
-            return _from_leaf(conditions[symptom], conditions)
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
-            return next((spec for part in parts if (spec := _from_leaf(part, conditions)) is not None), None)
-    return None
-
-
-def _median(series: Series, start: float, end: float) -> float | None:
-    inside = series.value[(series.step >= start) & (series.step <= end)]
-    finite = inside[np.isfinite(inside)]
-    return float(np.median(finite)) if finite.size else None
-
-
-def _with_maximum(seen: SymptomFinding, run: Run, start: float, end: float) -> SymptomFinding:
-    """The entropy itself, the largest it could be, and their ratio; unchanged for continuous or unknown actions."""
-    largest = run.action_space.max_entropy
+    start, end = interval.start, interval.end
+    signal, value = interval.signal, median_between(series, start, end)
+    largest, ratio = None, None
     entropy = run.series.get("policy.entropy")
-    value = _median(entropy, start, end) if entropy is not None else None
-    if largest is None or value is None:
-        return seen
-    return replace(seen, signal="policy.entropy", value=value, max_value=largest, ratio=value / largest)
+    if signal in _ENTROPY and entropy is not None and run.action_space.max_entropy is not None:
+        signal, value = "policy.entropy", median_between(entropy, start, end)
+        largest = run.action_space.max_entropy
+        ratio = None if value is None else value / largest
+    result = replace(seen, onset_step=start, end_step=end, signal=signal, value=value, max_value=largest, ratio=ratio)
+    return replace(result, statement=_statement(result, run, seen.statement))
 
 
-def _dated_statement(seen: SymptomFinding, run: Run, numbers: str) -> str:
+def _statement(seen: SymptomFinding, run: Run, numbers: str) -> str:
     """A sentence that cites signal, value and steps, then the numbers that the rule looked at."""
-    text = numbers
-    if seen.value is not None and seen.onset_step is not None and seen.end_step is not None:
-        where = f"steps {steps(seen.onset_step)}–{steps(seen.end_step)}"
-        most = ""
-        if seen.max_value is not None and seen.ratio is not None:
-            most = f" nats of at most {number(seen.max_value, 4)} (ratio {number(seen.ratio)}; {_space_words(run)})"
-        text = f"{seen.signal} is {number(seen.value)}{most} over {where}. Seen by: {numbers}"
-    return text
+    if seen.value is None or seen.onset_step is None or seen.end_step is None:
+        return numbers
+    most = ""
+    if seen.max_value is not None and seen.ratio is not None:
+        most = f" nats of at most {number(seen.max_value, 4)} (ratio {number(seen.ratio)}; {_space_words(run)})"
+    span = f"over steps {steps(seen.onset_step)}–{steps(seen.end_step)}"
+    if seen.onset_step == seen.end_step:
+        span = f"at step {steps(seen.onset_step)}"
+    return f"{seen.signal} is {number(seen.value)}{most} {span}. Rule: {numbers}"
 
 
 def _space_words(run: Run) -> str:
     space = run.action_space
-    origin = {"config": "from the configuration", "user": "as given"}.get(space.origin, space.origin)
-    return f"{space.kind.replace('_', ' ')} actions, {space.size} of them, {origin}"
+    origin = {"config": "from the configuration", "user": "as given", "log": "from the log"}.get(
+        space.origin, space.origin
+    )
+    size = f"{space.size} " if space.size else ""
+    return f"{size}{space.kind.replace('_', ' ')} actions, {origin}"

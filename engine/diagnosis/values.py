@@ -10,6 +10,7 @@ import numpy as np
 from ..rules.expressions import compile_expression
 from ..signals.run import ConfigValue
 from ..signals.taxonomy import hyperparameters
+from .described import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,11 +61,12 @@ class BatchNumbers:
     ) -> None:
         self._runs, self._rows, self._configs = runs, rows, configs
         self._derived = dict(book.derived)
+        self._windows = tuple(window.name for window in book.windows)
         self._known: dict[tuple[str, str], Pair] = {}
 
     def feature(self, name: str) -> Pair:
         """A feature of the vocabulary."""
-        return self._once("feature", name, self._feature)
+        return self._once("feature", parse(name, self._windows).text, self._feature)
 
     def derived(self, name: str) -> Pair:
         """A derived number of the book; as reliable as the least reliable feature in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..signals.taxonomy import is_known_signal, signal
+from ..signals.taxonomy import is_known_signal, signal, signal_specs
 from .findings import COVERAGE_FLOOR
 from .model import NotChecked
 from .numbers import count, percent, share
@@ -113,7 +113,7 @@ def gaps(
     wanted: dict[str, int] = {}
     for cause in causes:
         if cause.status == "assessed" and cause.kind == "fault":
-            for name in _lacking(cause, symptoms, available) - named:
+            for name in _lacking(cause, symptoms, available) - named - _foreign(run):
                 wanted[name] = wanted.get(name, 0) + 1
     for name, times in sorted(wanted.items(), key=lambda item: (-item[1], item[0])):
         rows.append(NotChecked(f"Part of the evidence on {count(times, 'fault')}", *_why(run, (name,))))
@@ -129,6 +129,13 @@ def _lacking(cause: CauseFinding, symptoms: Mapping[str, SymptomFinding], availa
         for m in symptoms[evidence.symptom].measurements
         if m.signal is not None and m.signal not in available
     }
+
+
+def _foreign(run: Run) -> set[str]:
+    """Computed signals for the other kind of actions: their absence is no gap."""
+    kind = run.action_space.kind
+    other = "discrete" if kind == "continuous" else "continuous" if kind != "unknown" else None
+    return {name for name, spec in signal_specs().items() if spec.derived and spec.algorithms == (other,)}
 
 
 def _why(run: Run, names: Sequence[str]) -> tuple[str, str]:
