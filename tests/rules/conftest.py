@@ -11,8 +11,7 @@ from rl_diagnose.errors import RulebookError
 from rl_diagnose.rules.book import Book
 from rl_diagnose.rules.library import load_book
 
-Write = Callable[..., Path]
-Said = Callable[[Path], list[str]]
+from .made import Said, Write
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from rl_diagnose.rules.book import AppliesTo, Book, Calibration, Cause, Leaf, Li
 from rl_diagnose.rules.scoring import Scores, score
 
 Floats = NDArray[np.float64]
+Write = Callable[..., Path]
+Said = Callable[[Path], list[str]]
 RISING = Ramp("rising", 0.0, 1.0)
 
 

@@ -10,7 +10,7 @@ from rl_diagnose.errors import UsageError
 from rl_diagnose.rules.check import check_book
 from rl_diagnose.rules.library import list_books
 
-from .conftest import Write
+from .made import Write
 
 CLEAN = """\
 windows: {startup: {steps: {from: 0, to: 5000}}}

@@ -25,7 +25,7 @@ from rl_diagnose.rules.book import (
 )
 from rl_diagnose.rules.needs import leaves
 
-from .conftest import Said, Write
+from .made import Said, Write
 
 Loaded = Callable[[str], Book]
 

@@ -20,7 +20,7 @@ from rl_diagnose.rules.library import (
     read_book,
 )
 
-from .conftest import Said, Write
+from .made import Said, Write
 
 HEAD = 'schema: rulebook/v1\nid: {}\nversion: "{}"\ntitle: T\n'
 
@@ -38,7 +38,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "tests").mkdir()
     monkeypatch.syspath_prepend(str(folder.parent))
     points = [EntryPoint("house", "house_rules", library.GROUP), EntryPoint("broken", "no_such_package", library.GROUP)]
-    monkeypatch.setattr(library.metadata, "entry_points", lambda group: points if group == library.GROUP else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points if group == library.GROUP else [])
     _forget()
     yield folder
     _forget()

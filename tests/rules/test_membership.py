@@ -69,7 +69,7 @@ def found(
 
 
 def of(ramp: Ramp, *values: float) -> list[float]:
-    return ramp_membership(ramp, np.array(values)).tolist()
+    return [float(mu) for mu in ramp_membership(ramp, np.array(values))]
 
 
 def test_a_rising_ramp_goes_from_clearly_absent_to_clearly_present() -> None:

@@ -10,7 +10,7 @@ from rl_diagnose.errors import RulebookError
 from rl_diagnose.rules.book import Book, Link
 from rl_diagnose.rules.library import load_book
 
-from .conftest import Said, Write
+from .made import Said, Write
 
 BASE = """\
 windows: {startup: {steps: {from: 0, to: 5000}}}
