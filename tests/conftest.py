@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("house", deadline=None)  # the machines that run these tests are shared and slow at times
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,10 @@
 """Console output: tables and lines that frameworks print, also inside a larger log.
 
-Understood: boxed tables (`| key | value |` between rules of dashes, with SB3's section headings and indented keys), verl lines
-(`step:12 - actor/lr:0.000 - …`), printed dicts (`{'loss': 0.1, 'reward': 2.0}`), rsl_rl blocks (`Learning iteration 3/100` followed by
-`Mean reward: 1.2`), and free lines of `key: value` or `key=value` pairs (`[Step 100] Reward: 1.2, KL: 0.01`). Colours, carriage returns and
-`(Actor pid=12)` prefixes are removed. A table that is cut off at the end of the text is left out.
+Understood: boxed tables (`| key | value |` between rules of dashes, with SB3's section headings and indented keys),
+verl lines (`step:12 - actor/lr:0.000 - …`), printed dicts (`{'loss': 0.1, 'reward': 2.0}`), rsl_rl blocks (`Learning
+iteration 3/100` followed by `Mean reward: 1.2`), and free lines of `key: value` or `key=value` pairs (`[Step 100]
+Reward: 1.2, KL: 0.01`). Colours, carriage returns and `(Actor pid=12)` prefixes are removed. A table that is cut off at
+the end of the text is left out.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _PAIR = re.compile(
     rf"(?P<key>[A-Za-z_][\w./%@-]*(?: [A-Za-z_(][\w./%()-]*){{0,3}}?)\s*[:=]\s*(?P<value>{_NUMBER})(?![\w.])"
 )
 _STEP_TAG = re.compile(
-    r"\b(?P<key>global step|global_step|timesteps?|steps?|iterations?|iter|epochs?|updates?|episodes?)[\s:=#]+(?P<value>\d+)\b",
+    r"\b(?P<key>global[ _]step|timesteps?|steps?|iter(?:ations?)?|epochs?|updates?|episodes?)[\s:=#]+(?P<value>\d+)\b",
     re.IGNORECASE,
 )
 _RSL_HEAD = re.compile(r"Learning iteration\s+(\d+)\s*/\s*(\d+)")

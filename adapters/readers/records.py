@@ -62,8 +62,8 @@ def table_from_records(
 ) -> Table:
     """A `Table` whose columns are all keys of all records, in order of first appearance.
 
-    A column is numeric when each of its values is a number (or a word for a non-finite one); otherwise it is text. A key
-    that is absent from a record, or None there, is a blank cell.
+    A column is numeric when each of its values is a number (or a word for a non-finite one); otherwise it is text. A
+    key that is absent from a record, or None there, is a blank cell.
     """
     rows = len(records)
     numbers: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}

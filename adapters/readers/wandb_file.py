@@ -1,7 +1,7 @@
 """Weights & Biases datastore files (``run-<id>.wandb``): history rows, configuration, exit record.
 
-Layout: a 7-byte header, then blocks of 32768 bytes holding records `<u32 checksum, u16 length, u8 type>`; the checksum is
-zlib's CRC-32 of the type byte and the data. A payload is one `Record` protobuf; only the handful of fields needed here
+Layout: a 7-byte header, then blocks of 32768 bytes holding records `<u32 checksum, u16 length, u8 type>`; the checksum
+is zlib's CRC-32 of the type byte and the data. A payload is one `Record` protobuf; only the handful of fields needed here
 is decoded, so no protobuf package and no W&B client is needed.
 """
 
@@ -41,7 +41,7 @@ _ITEM_KEY, _ITEM_NESTED_KEY, _ITEM_JSON = 1, 2, 16
 
 @dataclass(frozen=True, slots=True)
 class WandbFile:
-    """History as a table (``_step``, ``_timestamp`` and the user's keys), flat configuration, and whether the run ended."""
+    """History as a table (``_step``, ``_timestamp``, the user's keys), flat configuration, whether the run ended."""
 
     history: Table
     config: dict[str, object]

@@ -1,4 +1,4 @@
-"""Derived signals: each is a function of a run, in `DERIVED` under its id of the taxonomy; None where it cannot be computed."""
+"""Derived signals: functions of a run, in `DERIVED` under their ids of the taxonomy; None where there is nothing."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _sigma_range(run: Run) -> Series | None:
         return None
     entropy, sigma = found
     return _made(
-        entropy, "policy.sigma_range", sigma / ((space.high - space.low) / 2), "exp(H/d − 1.4189) over half the range"
+        entropy, "policy.sigma_range", sigma / ((space.high - space.low) / 2), "exp(H/d − 1.4189) / half the range"
     )
 
 

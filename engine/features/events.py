@@ -117,11 +117,12 @@ def _autocorrelation(v: View) -> tuple[Floats, float]:
     n = min(v.n, _MAX_GRID)
     grid = np.linspace(v.step[0], v.step[-1], n)
     y = np.interp(grid, v.step, v.value)
-    low, high = np.quantile(y, [0.01, 0.99])
-    y = np.clip(y, low, high)  # one outlier is no period
     x = grid - grid.mean()
     y = y - y.mean()
     y = y - x * (float(x @ y) / max(float(x @ x), _TINY))
+    low, high = np.quantile(y, [0.01, 0.99])
+    y = np.clip(y, low, high)  # one outlier is no period
+    y = y - y.mean()
     spectrum = np.fft.rfft(y, 2 * n)
     raw = np.fft.irfft(spectrum * np.conj(spectrum))[:n]
     spacing = float(grid[1] - grid[0]) if n > 1 else 0.0
@@ -131,7 +132,7 @@ def _autocorrelation(v: View) -> tuple[Floats, float]:
 
 
 def _period(v: View) -> tuple[float, float]:
-    """Height of the first clear autocorrelation peak beyond the first zero crossing (lags up to a third), its lag in steps."""
+    """Height of the clearest autocorrelation peak beyond the first zero crossing (lags to a third), its lag in steps."""
     r, spacing = _autocorrelation(v)
     top = r.size // 3
     below = np.flatnonzero(r[:top] < 0)
@@ -144,7 +145,7 @@ def _period(v: View) -> tuple[float, float]:
     peaks = np.flatnonzero((part[1:-1] >= part[:-2]) & (part[1:-1] > part[2:])) + 1
     if not peaks.size:
         return 0.0, float("nan")
-    best = int(peaks[np.argmax(part[peaks])])
+    best = int(peaks[part[peaks] >= 0.9 * part[peaks].max()][0])  # multiples of a period peak nearly as high
     height = float(part[best])
     significant = height > 1.96 / np.sqrt(r.size)
     return (min(height, 1.0), (start + best) * spacing) if significant else (0.0, float("nan"))

@@ -1,8 +1,8 @@
 """Extraction: all features that a set of rulebooks mentions, for one run or many, each with its reliability.
 
 Reliability is `1 − exp(−n/k)` for n finite points in the window, where k is the least number of points that the
-statistic needs (at least 1): about 0.63 at the least, 0.95 at three times that. Slopes are also weighted by `t²/(1 + t²)`,
-t being the slope in standard errors; lags by their significance. A feature that cannot be computed has value NaN and
+statistic needs (at least 1): about 0.63 at the least, 0.95 at three times that. Slopes are also weighted by
+`t²/(1 + t²)`, t being the slope in standard errors; lags by their significance. A feature that cannot be computed has value NaN and
 reliability 0.
 """
 
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """The features of one run: `value` and `reliability` of shape (features,) in the plan's order, NaN = missing."""
+    """The features of one run: `value`, `reliability` of shape (features,) in the plan's order, NaN = missing."""
 
     plan: Plan
     value: Floats

@@ -33,7 +33,7 @@ def find_onset(
     min_points: int = 3,
     min_fraction: float = 0.05,
 ) -> Onset | None:
-    """The first stretch in which `value` lies beyond `bound`, of at least `min_points` points and `min_fraction` of the steps.
+    """The first stretch of `value` beyond `bound`, of at least `min_points` points and `min_fraction` of the steps.
 
     `step` (sorted) and `value` have shape (n,); NaN values are left out. Single points on the other side do not end a
     stretch. None when there is no such stretch.

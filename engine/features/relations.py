@@ -120,7 +120,7 @@ def _cross(p: Pair) -> tuple[float, float, float]:
     rho = auto[0] / auto[0][0] * (auto[1] / auto[1][0])
     deviation = np.sqrt(max((1 + 2 * float(rho[1:].sum())) / n, 1 / n))
     inside = erf(abs(float(r[k])) / deviation / np.sqrt(2.0))
-    independent = max(lags.size * deviation**2, 1.0)  # lags searched, in units of the signals' own memory
+    independent = max(lags.size / max(n * deviation**2, 1.0), 1.0)  # lags searched, in units of the signals' own memory
     return (float(lags[k]) * spacing - _window_delay(p), float(r[k]), float(inside**independent))
 
 
@@ -161,7 +161,7 @@ def lag_significance(p: Pair) -> float:
 
 
 def onset_before(p: Pair) -> float:
-    """By which part of the run a left its early band before b (negative: after); a signal that never does counts as the end."""
+    """By which part of the run a left its early band before b (negative: after); never leaving counts as the end."""
     a, b = normal_band_onset(p.series_a), normal_band_onset(p.series_b)
     if a is None and b is None:
         return float("nan")

@@ -119,8 +119,10 @@ RELATIONS: dict[str, Relation] = {
 def reference_markdown() -> str:
     """The table of the vocabulary for `docs/features.md`."""
     lines = ["| statistic | arguments | unit | least points | meaning |", "|---|---|---|---|---|"]
-    for s in STATISTICS.values():
-        lines.append(f"| `{s.name}` | {', '.join(s.arguments) or '–'} | {s.unit} | {s.points} | {s.meaning} |")
+    lines += [
+        f"| `{s.name}` | {', '.join(s.arguments) or '–'} | {s.unit} | {s.points} | {s.meaning} |"
+        for s in STATISTICS.values()
+    ]
     lines += ["", "| relation | unit | least points | meaning |", "|---|---|---|---|"]
     lines += [f"| `{r.name}(a, b)` | {r.unit} | {r.points} | {r.meaning} |" for r in RELATIONS.values()]
     return "\n".join(lines) + "\n"

@@ -17,18 +17,14 @@ def reference_markdown() -> str:
     lines = [
         "# Signals and hyper-parameters",
         "",
-        f"Version {taxonomy_version()}. Made from `engine/signals/signals.yaml` and `hyperparameters.yaml`; a test holds this",
-        "page to them. Numeric keys of a log that no tag map knows are kept as `raw.<key>`.",
+        f"Version {taxonomy_version()}. Made from `engine/signals/signals.yaml` and `hyperparameters.yaml`; a test holds",
+        "this page to them. Numeric keys of a log that no tag map knows are kept as `raw.<key>`.",
         "",
         "| signal | meaning | unit | sign | algorithms | a missing value means |",
         "|---|---|---|---|---|---|",
     ]
     for spec in signal_specs().values():
-        meaning = (
-            f"{spec.meaning} (derived from {', '.join(f'`{s}`' for s in spec.sources)})"
-            if spec.derived
-            else spec.meaning
-        )
+        meaning = f"{spec.meaning} (from {', '.join(f'`{s}`' for s in spec.sources)})" if spec.derived else spec.meaning
         algorithms = ", ".join(spec.algorithms)
         lines.append(f"| `{spec.id}` | {meaning} | {spec.unit} | {spec.sign} | {algorithms} | {spec.missing} |")
     lines += [

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
-from rl_diagnose.signals.run import Run  # noqa: E402 - after the skip
+from rl_diagnose.logs.load import load_run
+from rl_diagnose.signals.run import Run
 
 Dumps = list[tuple[int, dict[str, float]]]
 SIGNS = {"policy.entropy": ("train/entropy_loss", -1.0)}

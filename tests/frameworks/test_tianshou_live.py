@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("tianshou")
 
-from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
+from rl_diagnose.logs.load import load_run
 
 
 def train_ppo(folder: Path) -> tuple[list[Any], list[Any]]:
