@@ -46,7 +46,8 @@ def _run(run: RunDiagnosis) -> dict[str, Any]:
         plain["action_space"]["max_entropy"] = _number(run.action_space.max_entropy)
     for cause, finding in zip(plain["causes"], run.causes, strict=True):
         for line in cause["evidence"]:
-            # The number in full stands under the run's symptoms; a ledger line cites it.
+            # The symptom with its sentence and all its numbers stands once a run; a ledger line cites what decides it.
+            del line["statement"]
             number = line.pop("measurement") or {}
             line |= {"signal": number.get("signal"), "value": number.get("value"), "steps": number.get("steps")}
         for remedy, plan in zip(cause["remedies"], finding.remedies, strict=True):

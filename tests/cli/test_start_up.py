@@ -43,8 +43,10 @@ def test_help_is_plain_ascii_so_that_every_terminal_can_show_it() -> None:
     assert done.stdout.isascii()
 
 
-def test_a_diagnosis_needs_neither_polars_nor_pandas_for_a_small_run() -> None:
-    assert not imported("examples/collapsed-ppo", "--format", "json") & {"pandas", "tbparse"}
+def test_a_small_table_is_diagnosed_without_polars_pandas_or_tensorboard() -> None:
+    table = "examples/collapsed-ppo/progress.csv"
+    assert not imported(table, "--format", "json") & {"polars", "pandas", "tbparse", "tensorboard"}
+    assert "rich" not in imported(table, "--format", "json")
 
 
 def test_blas_threads_are_limited_before_numpy_is_imported_unless_the_user_says_otherwise() -> None:
