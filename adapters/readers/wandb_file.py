@@ -1,8 +1,8 @@
 """Weights & Biases datastore files (``run-<id>.wandb``): history rows, configuration, exit record.
 
 Layout: a 7-byte header, then blocks of 32768 bytes holding records `<u32 checksum, u16 length, u8 type>`; the checksum
-is zlib's CRC-32 of the type byte and the data. A payload is one `Record` protobuf; only the handful of fields needed here
-is decoded, so no protobuf package and no W&B client is needed.
+is zlib's CRC-32 of the type byte and the data. A payload is one `Record` protobuf; only the handful of fields needed
+here is decoded, so no protobuf package and no W&B client is needed.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def read_wandb_file(path: Path) -> WandbFile:
 
 def _records(data: bytes, name: str, issues: list[LogIssue]) -> Iterator[bytes]:
     """Whole payloads in file order; a bad checksum skips to the next block and is reported."""
-    position, parts = len(MAGIC) + 3, []
+    position = len(MAGIC) + 3
+    parts: list[bytes] = []
     while position + HEADER.size <= len(data):
         room = BLOCK - position % BLOCK
         if room < HEADER.size:

@@ -22,6 +22,17 @@ FEWEST_POINTS = 8
 # The method asks for this many points before it is sure.
 ENOUGH_POINTS = 1000
 CLEARLY_SEEN = 0.8
+# The taxonomy's words for groups of algorithms. An algorithm in none of them is not known to lack anything.
+_FAMILIES = {
+    "on_policy": frozenset(
+        {"a2c", "appo", "impala", "maskable_ppo", "ppo", "recurrent_ppo", "reinforce", "trpo", "vpg"}
+    ),
+    "off_policy": frozenset(
+        {"c51", "crossq", "ddpg", "discrete_sac", "dqn", "qrdqn", "rainbow", "redq", "sac", "td3", "tqc"}
+    ),
+    "llm_rl": frozenset({"dapo", "grpo", "rloo", "remax"}),
+}
+_LIKE_PPO = frozenset({"appo", "maskable_ppo", "recurrent_ppo"})
 _RETURNS = ("reward.train", "reward.eval")
 
 
@@ -132,10 +143,21 @@ def _lacking(cause: CauseFinding, symptoms: Mapping[str, SymptomFinding], availa
 
 
 def _foreign(run: Run) -> set[str]:
-    """Computed signals for the other kind of actions: their absence is no gap."""
+    """Signals that this algorithm or this kind of actions does not have: their absence is no gap."""
+    family = next((name for name, members in _FAMILIES.items() if run.algorithm in members), None)
     kind = run.action_space.kind
-    other = "discrete" if kind == "continuous" else "continuous" if kind != "unknown" else None
-    return {name for name, spec in signal_specs().items() if spec.derived and spec.algorithms == (other,)}
+    if family is None:
+        about = None
+    else:
+        about = {"all", str(run.algorithm), family, *(["ppo"] if run.algorithm in _LIKE_PPO else [])}
+    actions = {"continuous": {"continuous"}, "unknown": {"continuous", "discrete"}}.get(kind, {"discrete"})
+    foreign = set()
+    for name, spec in signal_specs().items():
+        tags = set(spec.algorithms)
+        kinds = tags & {"continuous", "discrete"}
+        if (kinds and not kinds & actions) or (tags - kinds and about is not None and not tags & about):
+            foreign.add(name)
+    return foreign
 
 
 def _why(run: Run, names: Sequence[str]) -> tuple[str, str]:

@@ -119,7 +119,7 @@ def implied_clip_fraction(kl: Floats, epsilon: float) -> Floats:
 
 
 def implied_kl(clip_fraction: Floats, epsilon: float) -> Floats:
-    """The inverse of `implied_clip_fraction` by interpolation; NaN where the fraction is too small to imply anything."""
+    """The inverse of `implied_clip_fraction` by interpolation; NaN where the fraction is too small to say anything."""
     fractions = np.maximum.accumulate(implied_clip_fraction(_KL_GRID, epsilon))
     kl = np.exp(np.interp(clip_fraction, fractions, np.log(_KL_GRID)))
     usable = (clip_fraction >= _LEAST_CLIP) & (clip_fraction < fractions[-1])

@@ -132,7 +132,7 @@ def _autocorrelation(v: View) -> tuple[Floats, float]:
 
 
 def _period(v: View) -> tuple[float, float]:
-    """Height of the clearest autocorrelation peak beyond the first zero crossing (lags to a third), its lag in steps."""
+    """Height of the clearest autocorrelation peak beyond the first zero crossing (lags to a third), and its lag."""
     r, spacing = _autocorrelation(v)
     top = r.size // 3
     below = np.flatnonzero(r[:top] < 0)

@@ -2,8 +2,8 @@
 
 Reliability is `1 − exp(−n/k)` for n finite points in the window, where k is the least number of points that the
 statistic needs (at least 1): about 0.63 at the least, 0.95 at three times that. Slopes are also weighted by
-`t²/(1 + t²)`, t being the slope in standard errors; lags by their significance. A feature that cannot be computed has value NaN and
-reliability 0.
+`t²/(1 + t²)`, t being the slope in standard errors; lags by their significance. A feature that cannot be
+computed has value NaN and reliability 0.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FeatureRow:
     _index: dict[str, int] = field(repr=False)
 
     def get(self, name: str) -> tuple[float | None, float]:
-        """Value (None = missing) and reliability of a feature of the plan, by its canonical name. KeyError otherwise."""
+        """Value (None = missing) and reliability of a feature of the plan, by canonical name. KeyError otherwise."""
         at = self._index[name]
         value = float(self.value[at])
         return (None, 0.0) if np.isnan(value) else (value, float(self.reliability[at]))

@@ -17,8 +17,8 @@ def reference_markdown() -> str:
     lines = [
         "# Signals and hyper-parameters",
         "",
-        f"Version {taxonomy_version()}. Made from `engine/signals/signals.yaml` and `hyperparameters.yaml`; a test holds",
-        "this page to them. Numeric keys of a log that no tag map knows are kept as `raw.<key>`.",
+        f"Version {taxonomy_version()}. Made from `engine/signals/signals.yaml` and `hyperparameters.yaml`; a test",
+        "holds this page to them. Numeric keys of a log that no tag map knows are kept as `raw.<key>`.",
         "",
         "| signal | meaning | unit | sign | algorithms | a missing value means |",
         "|---|---|---|---|---|---|",

@@ -76,7 +76,8 @@ def test_a_line_of_pairs_becomes_one_row(line: str, record: dict[str, float]) ->
 
 
 def test_rsl_rl_blocks_take_their_iteration_from_the_heading() -> None:
-    text = "  Learning iteration 7/100  \n\n   Mean reward: 1.5\n   Mean episode length: 20.00\n  Learning iteration 8/100 \n   Mean reward: 2.5\n"
+    first = "  Learning iteration 7/100  \n\n   Mean reward: 1.5\n   Mean episode length: 20.00\n"
+    text = first + "  Learning iteration 8/100 \n   Mean reward: 2.5\n"
     table = read_console(text, "x")
     assert table.numbers["iteration"].tolist() == [7.0, 8.0]
     assert table.numbers["Mean reward"].tolist() == [1.5, 2.5]

@@ -10,15 +10,21 @@ from rl_diagnose.features.extract import Plan, extract
 from rl_diagnose.signals.run import ActionSpace, ConfigValue, NonFinite, Run, Semantics, Series
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["feature", "run", "series"]
 
 
 def series(name: str, value: ArrayLike, step: ArrayLike | None = None, episodes: int | None = None) -> Series:
     """A series with non-finite values taken out as an adapter does."""
-    values = np.asarray(value, dtype=np.float64)
-    steps = np.arange(1, values.size + 1) * 100.0 if step is None else np.asarray(step, dtype=np.float64)
+    values: Floats = np.asarray(value, dtype=np.float64)
+    steps: Floats = (
+        np.arange(1, values.size + 1, dtype=np.float64) * 100 if step is None else np.asarray(step, dtype=np.float64)
+    )
     bad = ~np.isfinite(values)
     first = float(steps[bad][0]) if bad.any() else None
     seen = NonFinite(int(np.isnan(values).sum()), int(np.isposinf(values).sum()), int(np.isneginf(values).sum()), first)
@@ -28,7 +34,7 @@ def series(name: str, value: ArrayLike, step: ArrayLike | None = None, episodes:
         name,
         steps,
         clean,
-        np.arange(n) * 1.0,
+        np.arange(n, dtype=np.float64),
         np.full(n, np.nan),
         Semantics(name, window_episodes=episodes),
         non_finite=seen,
@@ -36,7 +42,10 @@ def series(name: str, value: ArrayLike, step: ArrayLike | None = None, episodes:
 
 
 def run(
-    values: dict[str, ArrayLike | Series], *, space: ActionSpace | None = None, config: dict[str, float] | None = None
+    values: Mapping[str, ArrayLike | Series],
+    *,
+    space: ActionSpace | None = None,
+    config: Mapping[str, float] | None = None,
 ) -> Run:
     """A run with these signals; plain arrays get steps 100, 200, …"""
     all_series = {k: v if isinstance(v, Series) else series(k, v) for k, v in values.items()}

@@ -73,4 +73,5 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 
 
 def test_every_entry_of_the_vocabulary_is_documented() -> None:
-    assert all(item.meaning.endswith((".", "?")) for item in [*STATISTICS.values(), *RELATIONS.values()])
+    meanings = [*(s.meaning for s in STATISTICS.values()), *(r.meaning for r in RELATIONS.values())]
+    assert all(meaning.endswith((".", "?")) for meaning in meanings)

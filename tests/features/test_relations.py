@@ -104,7 +104,7 @@ def test_a_ratio_is_of_medians_of_magnitudes() -> None:
 
 
 def test_an_onset_is_the_first_lasting_stretch_and_no_single_point() -> None:
-    step = np.arange(100) * 10.0
+    step = np.arange(100, dtype=np.float64) * 10
     value = np.zeros(100)
     value[10] = 1.0
     value[40:80] = 1.0

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 def view(value: Floats, step: Floats | None = None) -> View:
-    steps = np.arange(value.size) * 10.0 if step is None else step
+    steps: Floats = np.arange(value.size, dtype=np.float64) * 10 if step is None else step
     return View(steps, value, value.size, NonFinite(), Span(float(steps[0]), float(steps[-1])))
 
 

@@ -47,8 +47,17 @@ def train_ppo(folder: Path) -> tuple[list[Any], list[Any]]:
     collects: list[Any] = []
     updates: list[Any] = []
     log_training, log_update = logger.log_training_data, logger.log_update_data
-    logger.log_training_data = lambda data, step: (collects.append((step, data)), log_training(data, step))[1]
-    logger.log_update_data = lambda data, step: (updates.append((step, data)), log_update(data, step))[1]
+
+    def record_training(data: Any, step: int) -> None:
+        collects.append((step, data))
+        log_training(data, step)
+
+    def record_update(data: Any, step: int) -> None:
+        updates.append((step, data))
+        log_update(data, step)
+
+    logger.log_training_data = record_training
+    logger.log_update_data = record_update
     algorithm.run_training(
         OnPolicyTrainerParams(
             training_collector=Collector(algorithm, train, VectorReplayBuffer(4000, 4), exploration_noise=True),
