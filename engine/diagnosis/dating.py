@@ -81,14 +81,20 @@ def _level(leaf: Leaf, book: Book) -> OnsetSpec | None:
 
 
 def _beyond(spec: OnsetSpec, run: Run) -> Interval | None:
+    """The first lasting stretch beyond the bound, else the first spike beyond it."""
     series = get_series(run, spec.signal)
     if series is None:
         return None
-    for shortest in ({}, {"min_points": 1, "min_fraction": 0.0}):  # a lasting stretch, else a single spike
-        found = find_onset(series.step, series.value, direction=spec.direction, bound=spec.bound, **shortest)  # type: ignore[arg-type]
-        if found is not None:
-            return Interval(spec.signal, found.start, found.end)
-    return None
+    lasting = find_onset(series.step, series.value, direction=spec.direction, bound=spec.bound)
+    if lasting is not None:
+        return Interval(spec.signal, lasting.start, lasting.end)
+    beyond = series.value > spec.bound if spec.direction == "above" else series.value < spec.bound
+    at = np.flatnonzero(beyond)
+    if not at.size:
+        return None
+    within = np.flatnonzero(~beyond[at[0] :])
+    last = at[0] + within[0] - 1 if within.size else beyond.size - 1
+    return Interval(spec.signal, float(series.step[at[0]]), float(series.step[last]))
 
 
 def _changed(series: Series | None, stat: str) -> Interval | None:

@@ -108,9 +108,10 @@ def gaps(
     `available` are the signals that the run has, computed ones included.
     """
     rows = []
+    foreign = _foreign(run)
     groups: dict[tuple[str, ...], list[str]] = {}
     for cause in causes:
-        if cause.status == "not_assessable":
+        if cause.status == "not_assessable" and not set(cause.missing) & foreign:
             groups.setdefault(cause.missing, []).append(cause.title)
     for missing, titles in groups.items():
         rows.append(NotChecked("; ".join(titles), *_why(run, missing)))
@@ -124,7 +125,7 @@ def gaps(
     wanted: dict[str, int] = {}
     for cause in causes:
         if cause.status == "assessed" and cause.kind == "fault":
-            for name in _lacking(cause, symptoms, available) - named - _foreign(run):
+            for name in _lacking(cause, symptoms, available) - named - foreign:
                 wanted[name] = wanted.get(name, 0) + 1
     for name, times in sorted(wanted.items(), key=lambda item: (-item[1], item[0])):
         rows.append(NotChecked(f"Part of the evidence on {count(times, 'fault')}", *_why(run, (name,))))

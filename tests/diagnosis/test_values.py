@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -44,7 +45,8 @@ def test_issues_are_counted_by_code() -> None:
 
 
 def test_words_in_a_configuration_are_no_numbers_and_switches_are() -> None:
-    configs = [{"optimizer": ConfigValue("adam", "x"), "normalize_advantage": ConfigValue(True, "x")}] * 2
+    config = {"optimizer": ConfigValue("adam", "x"), "normalize_advantage": ConfigValue(True, "x")}
+    configs: list[Mapping[str, ConfigValue]] = [config] * 2
     made = numbers(ROWS, RUNS, configs)
     assert math.isnan(made.config("optimizer")[0][0])
     assert made.config("normalize_advantage")[0][0] == 1.0

@@ -150,3 +150,27 @@ def test_signals_that_only_weaken_a_cause_are_counted_once_each() -> None:
 
 def test_nothing_missing_is_no_gap() -> None:
     assert closed(run(), FAULT) == []
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind", "signal", "wanted"),
+    [
+        ("dqn", "discrete", "policy.kl", False),
+        ("dqn", "discrete", "q.mean", True),
+        ("sac", "continuous", "policy.entropy", True),
+        ("ppo", "discrete", "policy.sigma_ratio", False),
+        ("ppo", "continuous", "policy.entropy_ratio", False),
+        ("ppo", "discrete", "policy.entropy_ratio", True),
+        ("maskable_ppo", "discrete", "policy.clip_fraction", True),
+        ("a2c", "discrete", "policy.clip_fraction", False),
+        (None, "unknown", "policy.kl", True),
+        ("unheard_of", "unknown", "policy.kl", True),
+    ],
+)
+def test_signals_that_the_algorithm_does_not_have_are_no_gap(
+    algorithm: str | None, kind: str, signal: str, *, wanted: bool
+) -> None:
+    cause = replace(FAULT, evidence=(evidence("sign", 0.0, missing=True),))
+    where = replace(run(space=ActionSpace(kind, 2)), algorithm=algorithm)  # type: ignore[arg-type]
+    rows = gaps(where, [cause], {"sign": symptom("sign", 0.5, signal)}, frozenset(where.series))
+    assert bool(rows) == wanted
