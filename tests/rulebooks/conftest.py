@@ -73,7 +73,9 @@ def _series(name: str, curve: Curve, points: int) -> Series:
         )
     value = np.where(bad, np.nan, value)
     nothing = np.full(points, np.nan)
-    return Series(name, step, value, np.arange(points) * 1.0, nothing, Semantics(name), non_finite=non_finite)
+    return Series(
+        name, step, value, np.arange(points, dtype=np.float64), nothing, Semantics(name), non_finite=non_finite
+    )
 
 
 @pytest.fixture(scope="session")

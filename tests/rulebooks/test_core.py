@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
     from collections.abc import Callable
 
     from rl_diagnose.diagnosis.model import RunDiagnosis
@@ -18,19 +22,19 @@ if TYPE_CHECKING:
     Diagnose = Callable[[Run, str], RunDiagnosis]
 
 
-def noise(t: np.ndarray, seed: int = 21) -> np.ndarray:
+def noise(t: Floats, seed: int = 21) -> Floats:
     return np.random.default_rng(seed).normal(size=t.size)
 
 
-def rises(t: np.ndarray) -> np.ndarray:
+def rises(t: Floats) -> Floats:
     return 20 + 180 * t + 2 * noise(t)
 
 
-def flat(t: np.ndarray) -> np.ndarray:
+def flat(t: Floats) -> Floats:
     return 20 + 2 * noise(t)
 
 
-def collapse(t: np.ndarray) -> np.ndarray:
+def collapse(t: Floats) -> Floats:
     return np.where(t < 0.5, 20 + 360 * t, np.maximum(20.0, 200 - 1800 * (t - 0.5))) + noise(t)
 
 
@@ -50,7 +54,12 @@ def after(at: float, value: float) -> Callable[[np.ndarray], np.ndarray]:
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("non_finite_values", {"reward.train": after(0.95, np.inf)}, {}, {"reward.train": None}),
-    ("reward_never_seen", {"reward.train": 0.0}, {"reward.train": lambda t: np.where(t < 0.4, 0.0, t)}, {"reward.train": None}),
+    (
+        "reward_never_seen",
+        {"reward.train": 0.0},
+        {"reward.train": lambda t: np.where(t < 0.4, 0.0, t)},
+        {"reward.train": None},
+    ),
     (
         "environment_disturbed_periodically",
         {
@@ -112,7 +121,9 @@ def test_six_points_are_too_few(make_run: MakeRun, diagnose: Diagnose) -> None:
     assert result.verdict == "cannot_tell"
 
 
-def test_one_absurd_reward_makes_the_return_unreadable_and_not_a_collapse(make_run: MakeRun, diagnose: Diagnose) -> None:
+def test_one_absurd_reward_makes_the_return_unreadable_and_not_a_collapse(
+    make_run: MakeRun, diagnose: Diagnose
+) -> None:
     curve = {"reward.train": lambda t: np.where((t > 0.4) & (t < 0.6), 1e30, rises(t))}
     result = diagnose(make_run(curve), "core")
     assert (probability(result, "return_unreadable") or 0.0) >= 0.5

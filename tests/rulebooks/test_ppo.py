@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+    from collections.abc import Callable, Mapping
 
     from rl_diagnose.diagnosis.model import RunDiagnosis
     from rl_diagnose.signals.run import Run
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 Curves = dict[str, Any]
 
 
-def noise(t: np.ndarray, seed: int = 9) -> np.ndarray:
+def noise(t: Floats, seed: int = 9) -> Floats:
     return np.random.default_rng(seed).normal(size=t.size)
 
 
@@ -29,16 +34,16 @@ def flat(level: float, spread: float = 2.0) -> Callable[[np.ndarray], np.ndarray
     return lambda t: level + spread * (np.sin(9 * t + 1) * 0.5 + 0.7 * noise(t))
 
 
-def collapse(t: np.ndarray) -> np.ndarray:
+def collapse(t: Floats) -> Floats:
     """Rises until the middle, then falls to where it began and stays there."""
     return np.where(t < 0.5, 20 + 360 * t, np.maximum(20.0, 200 - 1800 * (t - 0.5))) + noise(t)
 
 
-def falls(t: np.ndarray) -> np.ndarray:
+def falls(t: Floats) -> Floats:
     return 20 - 150 * t + 2 * noise(t)
 
 
-def solved(t: np.ndarray) -> np.ndarray:
+def solved(t: Floats) -> Floats:
     return np.minimum(500.0, 20 + 2000 * t)
 
 
@@ -64,7 +69,7 @@ def step_up(before: float, after: float, at: float = 0.5) -> Callable[[np.ndarra
     return lambda t: np.where(t < at, before, after)
 
 
-def rises_then_rests(t: np.ndarray) -> np.ndarray:
+def rises_then_rests(t: Floats) -> Floats:
     return np.minimum(1.0, t / 0.1) * 3e-4
 
 
@@ -86,8 +91,8 @@ class Case(NamedTuple):
     near_miss: Curves
     hidden: tuple[str, ...]
     at_least: float = 0.5
-    config: dict[str, float | bool] = {}
-    near_config: dict[str, float | bool] = {}
+    config: Mapping[str, float | bool] = MappingProxyType({})
+    near_config: Mapping[str, float | bool] = MappingProxyType({})
     issues: tuple[str, ...] = ()
 
 
@@ -151,7 +156,11 @@ CASES = [
     ),
     Case(
         "entropy_bonus_too_strong",
-        {"reward.train": flat(22.0), "policy.entropy": lambda t: 0.69 + 0.001 * noise(t, 15), "policy.kl": around(2e-3)},
+        {
+            "reward.train": flat(22.0),
+            "policy.entropy": lambda t: 0.69 + 0.001 * noise(t, 15),
+            "policy.kl": around(2e-3),
+        },
         {**STANDS_STILL, "policy.entropy": lambda t: 0.69 + 0.001 * noise(t, 15)},
         ("policy.entropy",),
     ),
@@ -308,7 +317,7 @@ def test_a_run_that_learns_is_silent_and_said_to_improve(make_run: MakeRun, diag
 
 
 def test_a_solved_run_is_silent_whatever_its_other_curves_look_like(make_run: MakeRun, diagnose: Diagnose) -> None:
-    odd = {
+    odd: Curves = {
         "reward.train": solved,
         "policy.entropy": dies(0.69, 0.4, 1e-4),
         "policy.kl": dies(8e-3, 1.0, 1e-7),
