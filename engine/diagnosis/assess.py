@@ -13,6 +13,7 @@ from ..rules.membership import Memberships, memberships
 from ..rules.needs import required_features
 from ..rules.scoring import Scores, score
 from ..signals.taxonomy import signal_specs
+from .findings import commonness
 from .values import BatchNumbers
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ __all__ = ["Assessment", "assess", "available_signals"]
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """A book's numbers, memberships and scores for R runs; `applicable` has shape (R, causes)."""
+    """A book's numbers, memberships and scores for R runs; `common` counts the symptoms that share a number."""
 
     book: Book
     numbers: BatchNumbers
     found: Memberships
     scores: Scores
+    common: Mapping[str, int]
 
 
 def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, ConfigValue]]) -> Assessment:
@@ -43,7 +45,7 @@ def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, Confi
     available = [available_signals(run, required) for run in runs]
     applicable = np.array([[_applies(cause.applies_to, run) for cause in book.causes] for run in runs], dtype=bool)
     scores = score(book, found.mu, found.known, available, applicable.reshape(len(runs), len(book.causes)))
-    return Assessment(book, numbers, found, scores)
+    return Assessment(book, numbers, found, scores, commonness(book))
 
 
 def available_signals(run: Run, computed: Iterable[str] = ()) -> frozenset[str]:

@@ -104,7 +104,9 @@ def _symptoms(run: Run, row: int, assessment: Assessment) -> dict[str, SymptomFi
     found = {}
     for column, symptom in enumerate(assessment.book.symptoms):
         numbers = measurements(symptom, assessment.book, assessment.found, row, describe)
-        found[symptom.id] = symptom_finding(symptom, numbers, float(assessment.found.mu[row, column]))
+        found[symptom.id] = symptom_finding(
+            symptom, numbers, float(assessment.found.mu[row, column]), assessment.common
+        )
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules.book import All, Any_, Leaf, Mean, Not, SymptomRef
 from .model import CauseFinding, Evidence, Measurement, SymptomFinding
-from .numbers import number, steps
+from .numbers import number, steps, unit_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,13 +20,20 @@ if TYPE_CHECKING:
     from ..rules.scoring import Scores
     from .model import CauseStatus
 
-__all__ = ["COVERAGE_FLOOR", "Described", "cause_finding", "measurements", "ramp_words", "statement", "symptom_finding"]
+__all__ = [
+    "COVERAGE_FLOOR",
+    "Described",
+    "cause_finding",
+    "commonness",
+    "measurements",
+    "ramp_words",
+    "statement",
+    "symptom_finding",
+]
 
 # Below this share of its evidence a cause is not judged: the probability would be little more than its prior.
 COVERAGE_FLOOR = 0.3
 STATEMENT_NUMBERS = 2
-# Units that add nothing to a number in a sentence.
-UNSPOKEN = frozenset({"", "1", "?", "fraction", "ratio", "count", "coefficient"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,31 +107,55 @@ def ramp_words(ramp: Ramp, *, negated: bool = False) -> str:
     return f"no below {low}, yes above {high}" if rising else f"yes below {low}, no above {high}"
 
 
-def statement(numbers: Sequence[Measurement], membership: float) -> str:
-    """The numbers that decide a symptom, as a clause: name, value, rule, steps; those that decide most come first."""
+def commonness(book: Book) -> dict[str, int]:
+    """In how many symptoms each number of the book is looked at: what many share says least about one of them."""
+    conditions = {s.id: s.condition for s in book.symptoms}
+    counts: dict[str, int] = {}
+    for symptom in book.symptoms:
+        for name in {leaf.name for leaf in _all_leaves(symptom.condition, conditions)}:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _all_leaves(condition: Condition, conditions: Mapping[str, Condition]) -> Iterator[Leaf]:
+    match condition:
+        case Leaf():
+            yield condition
+        case SymptomRef():
+            yield from _all_leaves(conditions[condition.symptom], conditions)
+        case Not():
+            yield from _all_leaves(condition.part, conditions)
+        case All() | Any_() | Mean():
+            for part in condition.parts:
+                yield from _all_leaves(part, conditions)
+
+
+def statement(numbers: Sequence[Measurement], membership: float, common: Mapping[str, int] | None = None) -> str:
+    """The numbers that decide a symptom, as a clause: name, value, rule, steps.
+
+    Those that speak most clearly come first, of equally clear ones those that fewer symptoms share (`common`).
+    """
     known = [m for m in numbers if m.membership is not None and m.value is not None]
     if not known:
         absent = sorted({m.signal or m.feature for m in numbers})
         return f"{', '.join(absent)} not in the log"
-    seen = membership >= 0.5
-
-    def order(m: Measurement) -> tuple[float, bool]:
-        # Of equally clear numbers, features say more than settings and derived ones.
-        return (-(m.membership or 0.0) if seen else (m.membership or 0.0)), "." not in m.feature
-
-    deciding = sorted(known, key=order)
-    return "; ".join(_clause(m) for m in deciding[:STATEMENT_NUMBERS])
+    uses = common or {}
+    toward = -1 if membership >= 0.5 else 1
+    known.sort(key=lambda m: (toward * round(m.membership or 0.0, 1), uses.get(m.feature, 0)))
+    deciding = {m.feature: m for m in reversed(known)}
+    return "; ".join(_clause(m) for m in list(reversed(deciding.values()))[:STATEMENT_NUMBERS])
 
 
 def _clause(m: Measurement) -> str:
-    unit = f" {m.unit}" if m.unit not in UNSPOKEN else ""
     where = f" over steps {steps(m.steps[0])}–{steps(m.steps[1])}" if m.steps else ""
     unsure = ", few or noisy points" if m.reliability < 0.5 else ""
     source = f" (of {m.signal})" if m.signal is not None and m.signal not in m.feature else ""
-    return f"{m.feature}{source} is {number(m.value or 0.0)}{unit}{where} ({m.ramp}{unsure})"
+    return f"{m.feature}{source} is {number(m.value or 0.0)}{unit_words(m.unit)}{where} ({m.ramp}{unsure})"
 
 
-def symptom_finding(symptom: Symptom, numbers: tuple[Measurement, ...], membership: float) -> SymptomFinding:
+def symptom_finding(
+    symptom: Symptom, numbers: tuple[Measurement, ...], membership: float, common: Mapping[str, int] | None = None
+) -> SymptomFinding:
     """A symptom without its date; the primary one is dated by `primary.date`."""
     leading = next((m for m in numbers if m.signal is not None and m.value is not None), None)
     return SymptomFinding(
@@ -135,7 +166,7 @@ def symptom_finding(symptom: Symptom, numbers: tuple[Measurement, ...], membersh
         end_step=None,
         signal=leading.signal if leading else None,
         value=leading.value if leading else None,
-        statement=statement(numbers, membership),
+        statement=statement(numbers, membership, common),
         measurements=numbers,
     )
 

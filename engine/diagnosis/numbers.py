@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "exact", "number", "percent", "share", "steps"]
+__all__ = ["count", "exact", "number", "percent", "share", "steps", "unit_words"]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -51,6 +51,11 @@ def share(part: float) -> str:
 def steps(value: float) -> str:
     """A step count with thousands separators; fractions of a step are dropped."""
     return f"{round(value):,}"
+
+
+def unit_words(unit: str) -> str:
+    """A unit to put behind a number, with a space; nothing for units that a sentence does not need."""
+    return "" if unit in {"", "1", "?", "fraction", "ratio", "count", "coefficient"} else f" {unit}"
 
 
 def count(amount: int, noun: str, plural: str | None = None) -> str:

@@ -117,7 +117,7 @@ def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]
         lines += _table(
             ("Weight", "Sign", "What the log shows"),
             [
-                ("missing" if e.missing else f"{e.decibans:+.1f} dB", escape(e.title), escape(e.statement))
+                ("missing" if e.missing else f"{e.decibans:+.1f} dB", escape(words.sign_words(e)), escape(e.statement))
                 for e in cause.evidence
             ],
         )

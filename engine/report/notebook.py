@@ -62,7 +62,9 @@ def _run(run: RunDiagnosis) -> str:
         rows = "".join(f"<tr><td>{_bar(c.probability or 0.0)}</td><td>{_t(c.title)}</td></tr>" for c in causes)
         parts.append(f"<table>{rows}</table><p>Probabilities: {_t(words.calibration_words(run))}</p>")
     if run.top is not None:
-        evidence = [f"{e.decibans:+.1f} dB {e.title}: {e.statement}" for e in run.top.evidence if not e.missing]
+        evidence = [
+            f"{e.decibans:+.1f} dB {words.sign_words(e)}: {e.statement}" for e in run.top.evidence if not e.missing
+        ]
         parts.append(_details("Evidence", evidence))
         parts += [_plan(plan) for plan in run.top.remedies[:1]]
     if run.verdict == "nothing_found":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType, RenderResult
 
-    from ..diagnosis.model import CauseFinding, Curve, Diagnosis, RemedyPlan, RunDiagnosis, SymptomFinding
+    from ..diagnosis.model import CauseFinding, Curve, Diagnosis, Evidence, RemedyPlan, RunDiagnosis, SymptomFinding
 
 __all__ = ["TEXT_HEADER", "TerminalReport", "renderable", "to_text"]
 
@@ -125,9 +125,9 @@ def _run(run: RunDiagnosis, look: _Look) -> RenderableType:
     causes = words.main_causes(run, every=look.verbose)
     if causes:
         blocks += [look.head("Causes", words.calibration_words(run)), look.indent(_causes(run, causes, look)), Text("")]
-    explained = causes if look.verbose else [run.top] if run.top else []
+    explained = words.main_causes(run) if look.verbose else [run.top] if run.top else []
     for cause in explained:
-        blocks += [look.head(f"Why: {cause.title}"), look.indent(_ledger(cause, look)), Text("")]
+        blocks += [look.head(f"Why: {cause.title}"), look.indent(_ledger(cause, run, look)), Text("")]
     if run.top is not None:
         blocks += _remedies(run.top, look)
     if run.verdict == "nothing_found" and words.checked_titles(run):
@@ -234,22 +234,29 @@ def _coverage_words(cause: CauseFinding) -> str:
     return f"{share(cause.coverage)} of its evidence available" if cause.coverage < FULL_COVERAGE else ""
 
 
-def _ledger(cause: CauseFinding, look: _Look) -> RenderableType:
+def _ledger(cause: CauseFinding, run: RunDiagnosis, look: _Look) -> RenderableType:
     lines = cause.evidence if look.verbose else _strongest(cause)
+    behind = {s.id: s.measurements for s in run.symptoms} if look.verbose else {}
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(width=8, justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
     for line in lines:
         weight = "missing" if line.missing else f"{line.decibans:+.1f} dB"
         style = "dim" if line.missing else "red" if line.decibans > 0 else "green"
-        grid.add_row(look.text(weight, style), look.text(f"{line.title}: {line.statement}"))
+        numbers = behind.get(line.symptom, ())
+        if not numbers:
+            grid.add_row(look.text(weight, style), look.text(f"{words.sign_words(line)}: {line.statement}"))
+            continue
+        grid.add_row(look.text(weight, style), look.text(words.sign_words(line)))
+        for number_behind in numbers:
+            grid.add_row("", look.text(words.measurement_words(number_behind), "dim"))
     grid.add_row("", look.text(words.prior_words(cause), "dim"))
     if look.verbose and cause.tell_apart:
         grid.add_row("", look.text(f"To tell it apart: {cause.tell_apart}"))
     return grid
 
 
-def _strongest(cause: CauseFinding) -> list:  # type: ignore[type-arg]
+def _strongest(cause: CauseFinding) -> list[Evidence]:
     return sorted((e for e in cause.evidence if not e.missing), key=lambda e: -abs(e.decibans))[:LEDGER_LINES]
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..diagnosis.numbers import count, exact, number, percent, steps
+from ..diagnosis.numbers import count, exact, number, percent, steps, unit_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..diagnosis.model import BookRef, CauseFinding, Diagnosis, Measurement, NotChecked, RemedyPlan, RunDiagnosis
+    from ..diagnosis.model import (
+        BookRef,
+        CauseFinding,
+        Diagnosis,
+        Evidence,
+        Measurement,
+        NotChecked,
+        RemedyPlan,
+        RunDiagnosis,
+    )
     from ..signals.run import LogIssue
 
 __all__ = [
@@ -29,6 +38,7 @@ __all__ = [
     "measurement_words",
     "prior_words",
     "severity",
+    "sign_words",
     "summary",
 ]
 
@@ -126,12 +136,18 @@ def prior_words(cause: CauseFinding) -> str:
 
 
 def measurement_words(measurement: Measurement) -> str:
-    """A measurement as a ledger line: name, value, rule."""
-    value = "missing" if measurement.value is None else number(measurement.value)
-    unit = f" {measurement.unit}" if measurement.unit and measurement.unit not in {"1", "?"} else ""
+    """A measurement as a ledger line: name, value, rule, steps."""
+    value = "missing" if measurement.value is None else number(measurement.value) + unit_words(measurement.unit)
     where = f", {interval_words(measurement.steps)}" if measurement.steps else ""
     rule = f" ({measurement.ramp})" if measurement.ramp else ""
-    return f"{measurement.feature} = {value}{unit}{rule}{where}"
+    return f"{measurement.feature} = {value}{rule}{where}"
+
+
+def sign_words(line: Evidence) -> str:
+    """The symptom of a ledger line, and that it is not there where its absence is what weighs."""
+    if line.missing or line.membership is None or line.membership >= 0.5:
+        return line.title
+    return f"{line.title} (not seen)"
 
 
 def interval_words(interval: tuple[float, float]) -> str:
