@@ -2,7 +2,8 @@
 
 Refused: tags, anchors, aliases, duplicate keys, numbers that are not finite or that YAML readers take differently, and
 files beyond the limits below. Numbers and booleans follow YAML 1.2 (`1e-3` is a number; `on`, `yes` and `1:30` are
-text; there are no dates). The data are built from libyaml's event stream, so no constructor of PyYAML ever runs.
+text; there are no dates). The data are built from the event stream, so no constructor of PyYAML ever runs.
+A file at the limits takes half a second with libyaml, some seconds where PyYAML was built without it.
 """
 
 from __future__ import annotations
