@@ -126,7 +126,7 @@ def _autocorrelation(v: View) -> tuple[Floats, float]:
     spectrum = np.fft.rfft(y, 2 * n)
     raw = np.fft.irfft(spectrum * np.conj(spectrum))[:n]
     spacing = float(grid[1] - grid[0]) if n > 1 else 0.0
-    if raw[0] <= _TINY * max(1.0, float(np.abs(v.value).max()) ** 2):
+    if raw[0] <= n * (1e-10 * float(np.abs(v.value).max())) ** 2:  # rounding, not a signal
         return np.zeros(n), spacing
     return raw / raw[0] * n / np.maximum(n - np.arange(n), 1), spacing
 
@@ -144,6 +144,8 @@ def _period(v: View) -> tuple[float, float]:
         return 0.0, float("nan")
     peaks = np.flatnonzero((part[1:-1] >= part[:-2]) & (part[1:-1] > part[2:])) + 1
     if not peaks.size:
+        return 0.0, float("nan")
+    if part[peaks].max() <= 0:
         return 0.0, float("nan")
     best = int(peaks[part[peaks] >= 0.9 * part[peaks].max()][0])  # multiples of a period peak nearly as high
     height = float(part[best])

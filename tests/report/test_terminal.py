@@ -82,7 +82,7 @@ def test_a_terminal_that_cannot_show_blocks_gets_ascii() -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     Console(file=stream, width=80).print(renderable(diagnosis()))
     stream.flush()
-    assert stream.buffer.getvalue().isascii()  # type: ignore[attr-defined]
+    assert stream.buffer.getvalue().isascii()
 
 
 def test_colour_is_written_to_a_terminal_and_not_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

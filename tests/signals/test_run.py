@@ -13,8 +13,8 @@ from rl_diagnose.signals.run import ActionSpace, NonFinite, Run, Semantics, Seri
 
 def series(name: str, values: list[float]) -> Series:
     n = len(values)
-    step = np.arange(1, n + 1) * 100.0
-    return Series(name, step, np.array(values), np.arange(n) * 1.0, np.full(n, np.nan), Semantics(name))
+    step = np.arange(1, n + 1, dtype=np.float64) * 100
+    return Series(name, step, np.array(values), np.arange(n, dtype=np.float64), np.full(n, np.nan), Semantics(name))
 
 
 def test_the_long_frame_has_the_documented_columns_and_turns_nan_into_null() -> None:
