@@ -60,7 +60,7 @@ SHARED = [cause("a", 0.1, {"s": 0.9}), cause("b", 0.1, {"s": 0.9, "t": 0.9})]
 
 
 def test_a_cause_whose_only_symptom_another_explains_is_explained_away() -> None:
-    """Both cause S, only B causes T; S and T are seen. Published: alone .67 and .97, in competition .15 and .93."""
+    """Both cause S, only B causes T; S and T are seen. By hand: alone .67 and .97, in competition .15 and .93."""
     made = scores(book({"s": 0.05, "t": 0.05}, SHARED), [[1.0, 1.0]])
     assert np.round(single(made)[0], 2).tolist() == [0.67, 0.97]
     assert np.round(made.raw[0], 2).tolist() == [0.15, 0.93]

@@ -1,7 +1,8 @@
-"""The scheme on simulated runs: its figures are of the published order, and each part of it earns its place.
+"""The scheme on simulated runs: its figures are of the order expected, and each part of it earns its place.
 
-Published for 6,000 runs, 10 causes and 24 graded symptoms, truth = noisy-OR (Brier score over all pairs of cause and
-run): hard thresholds .087, log-odds .046, sets of two .043; with a quarter of the signals missing .072, .054 and .053.
+Reference figures for 6,000 runs, 10 causes and 24 graded symptoms, truth = noisy-OR (Brier score over all pairs of
+cause and run): hard thresholds .087, log-odds .046, sets of two .043; with a quarter of the signals missing .072, .054
+and .053.
 """
 
 from __future__ import annotations
