@@ -70,7 +70,7 @@ def parse_feature(text: str, windows: Collection[str] = tuple(BUILT_IN_WINDOWS))
         elif not is_known_signal(rest):
             known = head if last in windows else rest
             raise FeatureNameError(own, 1, f"unknown signal '{known}'", _close(known, signal_specs()))
-    inner = f"({', '.join(f'{n:g}' for n in numbers)})" if numbers else ""
+    inner = f"({', '.join(_shortest(n) for n in numbers)})" if numbers else ""
     window_part = "" if window == "all" else f".{window}"
     return FeatureRef(f"{signal}{window_part}.{stat}{inner}", "statistic", (signal,), window, stat, numbers)
 
@@ -111,6 +111,12 @@ def _numbers(text: str, args: str | None, wanted: tuple[str, ...], stat: str) ->
     if wanted == ("alpha",) and not 0 <= numbers[0] < 1:
         raise FeatureNameError(text, column, "alpha must be at least 0 and below 1")
     return numbers
+
+
+def _shortest(number: float) -> str:
+    """The shortest text that reads as the same number."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _close(name: str, known: Iterable[str]) -> str | None:

@@ -18,6 +18,7 @@ from rl_diagnose.features.windows import BUILT_IN_WINDOWS
         ("value.loss.slope", ("value.loss",), "all", "slope", ()),
         ("alpha.last", ("alpha",), "all", "last", ()),
         ("policy.kl.fraction_above(0.05)", ("policy.kl",), "all", "fraction_above", (0.05,)),
+        ("policy.kl.fraction_below(0.0123456789)", ("policy.kl",), "all", "fraction_below", (0.0123456789,)),
         ("reward.train.early.ema(0.99)", ("reward.train",), "early", "ema", (0.99,)),
         ("raw.my key/x.late.mean", ("raw.my key/x",), "late", "mean", ()),
         ("lag_steps(policy.entropy, reward.train)", ("policy.entropy", "reward.train"), "all", "lag_steps", ()),
