@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..features.derived import get_series
 from ..features.extract import Plan, extract_many
 from ..rules.membership import Memberships, memberships
 from ..rules.needs import required_features
 from ..rules.scoring import Scores, score
-from ..signals.taxonomy import signal_specs
+from .described import RunSignals
 from .findings import commonness
 from .values import BatchNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..rules.book import AppliesTo, Book
     from ..signals.run import ConfigValue, Run
 
-__all__ = ["Assessment", "assess", "available_signals"]
+__all__ = ["Assessment", "assess"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +41,10 @@ def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, Confi
     numbers = BatchNumbers(book, runs, rows, configs)
     found = memberships(book, numbers, len(runs))
     required = {name for cause in book.causes for name in cause.requires}
-    available = [available_signals(run, required) for run in runs]
+    available = [RunSignals(run).available(required) for run in runs]
     applicable = np.array([[_applies(cause.applies_to, run) for cause in book.causes] for run in runs], dtype=bool)
     scores = score(book, found.mu, found.known, available, applicable.reshape(len(runs), len(book.causes)))
     return Assessment(book, numbers, found, scores, commonness(book))
-
-
-def available_signals(run: Run, computed: Iterable[str] = ()) -> frozenset[str]:
-    """Signals that `run` logged, and those of `computed` that can be derived from them."""
-    logged = {name for name, series in run.series.items() if len(series)}
-    specs = signal_specs()
-    derived = {name for name in computed if name in specs and specs[name].derived and name not in logged}
-    return frozenset(logged | {name for name in derived if get_series(run, name) is not None})
 
 
 def _applies(about: AppliesTo, run: Run) -> bool:

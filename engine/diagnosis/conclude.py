@@ -6,11 +6,9 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..features.derived import get_series
 from ..signals.taxonomy import is_known_signal, signal
-from .assess import available_signals
 from .curves import display_curves, shown_signals
-from .described import Describer
+from .described import Describer, RunSignals
 from .findings import cause_finding, measurements, symptom_finding
 from .model import BookRef, RunDiagnosis
 from .primary import choose
@@ -35,12 +33,13 @@ _NO_FRAMEWORK = {"csv", "", "unknown"}
 
 def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments: Sequence[Assessment]) -> RunDiagnosis:
     """The diagnosis of `run`, which is number `row` of every assessment."""
+    signals = RunSignals(run)
     symptoms: dict[str, SymptomFinding] = {}
     by_book: dict[str, dict[str, SymptomFinding]] = {}
     causes: dict[str, tuple[CauseFinding, Assessment]] = {}
     for assessment in _by_precedence(assessments):
-        own = by_book[assessment.book.sha256] = _symptoms(run, row, assessment)
-        for finding in _causes(run, row, assessment, own):
+        own = by_book[assessment.book.sha256] = _symptoms(signals, row, assessment)
+        for finding in _causes(signals, row, assessment, own):
             causes.setdefault(finding.id, (finding, assessment))
         for name, seen in own.items():
             symptoms.setdefault(name, seen)
@@ -53,7 +52,7 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
         primary = choose(assessment.book, top, run, by_book[assessment.book.sha256])
     wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
     required = {name for finding in findings for name in finding.missing}
-    available = available_signals(run, wanted | required)
+    available = signals.available(wanted | required | set(run.series))
     return RunDiagnosis(
         id=run.id,
         path=run.path,
@@ -74,7 +73,7 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
         not_checked=gaps(run, findings, symptoms, available),
         log_issues=run.issues,
         unmapped=run.unmapped,
-        curves=_curves(run, primary),
+        curves=_curves(signals, primary),
         rulebooks=tuple(BookRef(a.book.id, a.book.version, a.book.sha256) for a in assessments),
         adapter=run.adapter,
         files=run.files,
@@ -99,8 +98,8 @@ def _is_fault(finding: CauseFinding) -> bool:
     return finding.kind == "fault" and finding.status == "assessed" and not finding.experimental
 
 
-def _symptoms(run: Run, row: int, assessment: Assessment) -> dict[str, SymptomFinding]:
-    describe = Describer(run, assessment.book)
+def _symptoms(signals: RunSignals, row: int, assessment: Assessment) -> dict[str, SymptomFinding]:
+    describe = Describer(signals, assessment.book)
     found = {}
     for column, symptom in enumerate(assessment.book.symptoms):
         numbers = measurements(symptom, assessment.book, assessment.found, row, describe)
@@ -110,9 +109,11 @@ def _symptoms(run: Run, row: int, assessment: Assessment) -> dict[str, SymptomFi
     return found
 
 
-def _causes(run: Run, row: int, assessment: Assessment, symptoms: Mapping[str, SymptomFinding]) -> list[CauseFinding]:
+def _causes(
+    signals: RunSignals, row: int, assessment: Assessment, symptoms: Mapping[str, SymptomFinding]
+) -> list[CauseFinding]:
     book, scores = assessment.book, assessment.scores
-    available = available_signals(run, {name for cause in book.causes for name in cause.requires})
+    available = signals.available({name for cause in book.causes for name in cause.requires})
     return [
         cause_finding(book, cause, scores, row, symptoms, [name for name in cause.requires if name not in available])
         for column, cause in enumerate(book.causes)
@@ -148,12 +149,12 @@ def _shown(name: str, names: Sequence[str]) -> bool:
     return name in names or any(source in names for source in sources)
 
 
-def _curves(run: Run, primary: SymptomFinding | None) -> tuple[Curve, ...]:
-    names = shown_signals(run)
+def _curves(signals: RunSignals, primary: SymptomFinding | None) -> tuple[Curve, ...]:
+    names = shown_signals(signals.run)
     if primary is not None and primary.signal is not None and not _shown(primary.signal, names):
         names.append(primary.signal)
     bad = None
     if primary is not None and primary.onset_step is not None and primary.end_step is not None:
         bad = (primary.onset_step, primary.end_step)
-    series = [run.series.get(name) or get_series(run, name) for name in names]
-    return display_curves([one for one in series if one is not None and len(one)], bad)
+    series = [signals.get(name) for name in names]
+    return display_curves([one for one in series if one is not None], bad)

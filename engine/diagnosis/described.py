@@ -15,10 +15,12 @@ from ..signals.taxonomy import hyperparameters, is_known_signal, signal
 from .findings import Described
 
 if TYPE_CHECKING:
-    from ..rules.book import Book, Leaf
-    from ..signals.run import Run
+    from collections.abc import Iterable
 
-__all__ = ["Describer", "features_of", "is_setting", "parse"]
+    from ..rules.book import Book, Leaf
+    from ..signals.run import Run, Series
+
+__all__ = ["Describer", "RunSignals", "features_of", "is_setting", "parse"]
 
 
 @lru_cache(maxsize=8192)
@@ -60,13 +62,31 @@ def is_setting(leaf: Leaf, book: Book) -> bool:
     return all(name in logged for feature in features_of(leaf, book) for name in feature.signals)
 
 
+class RunSignals:
+    """The signals of a run, logged and computed, each computed once."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._known: dict[str, Series | None] = {}
+
+    def get(self, name: str) -> Series | None:
+        """The series of `name`; None when the run has none, or no points in it."""
+        if name not in self._known:
+            self._known[name] = get_series(self.run, name)
+        return self._known[name]
+
+    def available(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of `names` that the run has."""
+        return frozenset(name for name in names if self.get(name) is not None)
+
+
 class Describer:
     """Describes the leaves of a book for one run; call it with a leaf."""
 
-    def __init__(self, run: Run, book: Book) -> None:
-        self._run, self._book = run, book
+    def __init__(self, signals: RunSignals, book: Book) -> None:
+        self._signals, self._book = signals, book
         self._windows = {**BUILT_IN_WINDOWS, **{window.name: window for window in book.windows}}
-        steps = [series.step for series in run.series.values() if len(series)]
+        steps = [series.step for series in signals.run.series.values() if len(series)]
         start = min((float(s[0]) for s in steps), default=0.0)
         self._span = Span(start, max((float(s[-1]) for s in steps), default=start))
         self._steps: dict[tuple[str, str], tuple[float, float] | None] = {}
@@ -86,7 +106,7 @@ class Describer:
         return self._steps[key]
 
     def _cut(self, name: str, window: str) -> tuple[float, float] | None:
-        series, part = get_series(self._run, name), self._windows[window]
+        series, part = self._signals.get(name), self._windows[window]
         if series is None or part.unit == "onset":
             return None
         view = cut(series, part, self._span, None)

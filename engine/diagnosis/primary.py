@@ -24,6 +24,8 @@ __all__ = ["choose", "dated"]
 SEEN_AT = 0.5
 # A symptom competes for being first when it is at least this strong relative to the strongest.
 STRONG_SHARE = 0.5
+SHARED_BY = 0.4
+FEWEST_FAULTS = 6
 _ENTROPY = frozenset({"policy.entropy", "policy.entropy_ratio"})
 
 
@@ -32,13 +34,16 @@ def choose(
 ) -> SymptomFinding | None:
     """The dated primary symptom of `finding`; None when no symptom that speaks for the cause is seen.
 
-    What the user set (a learning rate, say) is evidence on the cause but no symptom of the run: it is chosen only when
-    nothing else is seen.
+    What the user set (a learning rate, say) is evidence on the cause but no symptom of the run, and a sign that a large
+    part of all faults share (a poor return) tells that harm was done, not what went wrong: such signs are chosen only
+    when nothing else is seen.
     """
     spec = {s.id: s for s in book.symptoms}
     weights = {e.symptom: e.decibans for e in finding.evidence if not e.missing and e.decibans > 0}
     seen = [spec[name] for name in weights if symptoms[name].membership > SEEN_AT]
-    shown = [symptom for symptom in seen if not _set_by_user(symptom, book)] or seen
+    own = [symptom for symptom in seen if not _set_by_user(symptom, book)]
+    shared = _shared_signs(book)
+    shown = [symptom for symptom in own if symptom.id not in shared] or own or seen
     if not shown:
         return None
     strength = {s.id: s.severity * (2 * symptoms[s.id].membership - 1) * weights[s.id] for s in shown}
@@ -50,6 +55,14 @@ def choose(
 def _set_by_user(symptom: Symptom, book: Book) -> bool:
     own = list(leaves(symptom.condition))
     return bool(own) and all(is_setting(leaf, book) for leaf in own)
+
+
+def _shared_signs(book: Book) -> set[str]:
+    """Symptoms that at least `SHARED_BY` of the book's faults name; a book of few faults has none."""
+    faults = [{link.symptom for link in cause.links} for cause in book.causes if cause.kind == "fault"]
+    if len(faults) < FEWEST_FAULTS:
+        return set()
+    return {s.id for s in book.symptoms if sum(s.id in named for named in faults) >= SHARED_BY * len(faults)}
 
 
 def dated(symptom: Symptom, seen: SymptomFinding, book: Book, run: Run) -> SymptomFinding:

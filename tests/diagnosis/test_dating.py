@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rl_diagnose.diagnosis.dating import date
-from rl_diagnose.diagnosis.described import Describer, features_of, is_setting
+from rl_diagnose.diagnosis.described import Describer, RunSignals, features_of, is_setting
 from rl_diagnose.diagnosis.pipeline import diagnose_run
 from rl_diagnose.features.windows import Window
 from rl_diagnose.rules.book import All, Condition, Leaf, Not, OnsetSpec, Ramp, Symptom, SymptomRef
@@ -91,7 +91,7 @@ def test_what_nothing_dates_has_no_date(condition: Leaf) -> None:
 
 def test_numbers_are_described_with_signal_unit_and_steps() -> None:
     book = replace(BOOK, windows=(Window("head", "steps", 0, 999),))
-    describe = Describer(RUN, book)
+    describe = Describer(RunSignals(RUN), book)
     about = describe(feature("policy.entropy.late.median"))
     assert (about.signal, about.unit) == ("policy.entropy", "nats")
     assert about.steps is not None
