@@ -72,7 +72,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "reward_loophole",
-        {"reward.train": rises, "reward.eval": lambda t: 20 - 200 * t},
+        {"reward.train": rises, "reward.eval": lambda t: 20 - np.minimum(200.0, 500 * t)},
         {"reward.train": rises, "reward.eval": lambda t: 20 + 150 * t},
         {"reward.eval": None},
     ),
