@@ -52,6 +52,7 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
         primary = choose(assessment.book, top, run, by_book[assessment.book.sha256])
     wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
     required = {name for finding in findings for name in finding.missing}
+    named = any(assessment.book.applies_to.algorithm for assessment in assessments)
     available = signals.available(wanted | required | set(run.series))
     return RunDiagnosis(
         id=run.id,
@@ -69,7 +70,7 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
         primary_symptom=primary,
         symptoms=tuple(sorted(symptoms.values(), key=lambda s: (-s.membership, s.id))),
         causes=tuple(_with_remedies(finding, run, config, row, assessment) for finding, assessment in ranked),
-        remarks=remarks(run, verdict, findings, list(symptoms.values())),
+        remarks=remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named),
         not_checked=gaps(run, findings, symptoms, available),
         log_issues=run.issues,
         unmapped=run.unmapped,

@@ -61,9 +61,14 @@ def _probability(cause: CauseFinding | None) -> float:
 
 
 def remarks(
-    run: Run, verdict: Verdict, causes: Sequence[CauseFinding], symptoms: Sequence[SymptomFinding]
+    run: Run,
+    verdict: Verdict,
+    causes: Sequence[CauseFinding],
+    symptoms: Sequence[SymptomFinding],
+    *,
+    named_algorithm: bool = True,
 ) -> tuple[str, ...]:
-    """What a reader should know beside the verdict."""
+    """What a reader should know beside the verdict. `named_algorithm`: a rulebook about some algorithm was applied."""
     said = []
     for cause in causes:
         if cause.status != "assessed" or _probability(cause) < FINDING_AT:
@@ -82,6 +87,11 @@ def remarks(
         said.append(
             f"{count(run.points, 'point')} a curve are fewer than the {ENOUGH_POINTS:,} that make a diagnosis sure: "
             "what rests on few points counts less, and short events may have been missed"
+        )
+    if run.algorithm is None and not named_algorithm:
+        said.append(
+            "The log does not tell the algorithm: only rules for every algorithm were applied; "
+            "--rules names a book for one (ppo, dqn, actor_critic)"
         )
     if run.action_space.origin == "inferred":
         said.append(f"The action space was inferred: {run.action_space.detail or run.action_space.kind}")
@@ -170,14 +180,14 @@ def _why(run: Run, names: Sequence[str]) -> tuple[str, str]:
         sources = spec.sources if spec is not None and spec.derived else (name,)
         lacking = [source for source in sources if source not in run.series]
         for source in lacking:
-            absent[source] = signal(source).meaning if is_known_signal(source) else source
+            absent[source] = signal(source).title if is_known_signal(source) else source
         if not lacking and spec is not None:
             underivable[name] = spec.missing
     reasons = [f"{', '.join(absent)} not in the log"] if absent else []
     reasons += [f"{name} cannot be computed ({why})" for name, why in underivable.items()]
     ways = []
     if absent:
-        logged = ", ".join(f"{name} ({meaning})" for name, meaning in absent.items())
+        logged = ", ".join(f"{name} ({title})" for name, title in absent.items())
         ways.append(f"log {logged}, or name its key with --map KEY={next(iter(absent))}")
     if underivable and run.action_space.kind == "unknown":
         ways.append("say which actions the agent has with --action-space")

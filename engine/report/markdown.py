@@ -82,7 +82,7 @@ def _run(run: RunDiagnosis) -> list[str]:
     if run.top is not None:
         lines += _action(run.top)
     if run.verdict == "nothing_found":
-        lines += _section("Checked and not seen", words.checked_titles(run))
+        lines += _section("Checked, but below 50 %", words.checked_titles(run))
     lines += _section("Remarks", run.remarks)
     lines += _section("What was not checked", [words.gap_words(gap) for gap in run.not_checked])
     lines += _section("The log itself", [words.issue_words(issue) for issue in run.log_issues])

@@ -68,7 +68,7 @@ def _run(run: RunDiagnosis) -> str:
         parts.append(_details("Evidence", evidence))
         parts += [_plan(plan) for plan in run.top.remedies[:1]]
     if run.verdict == "nothing_found":
-        parts.append(_details("Checked and not seen", words.checked_titles(run)))
+        parts.append(_details("Checked, but below 50 %", words.checked_titles(run)))
     parts.append(_details("Remarks", run.remarks, opened=True))
     parts.append(_details("Could not be checked", [words.gap_words(gap) for gap in run.not_checked]))
     parts.append(_details("The log itself", [words.issue_words(issue) for issue in run.log_issues]))

@@ -132,7 +132,7 @@ def _run(run: RunDiagnosis, look: _Look) -> RenderableType:
         blocks += _remedies(run.top, look)
     if run.verdict == "nothing_found" and words.checked_titles(run):
         titles = "; ".join(words.checked_titles(run))
-        blocks += [look.head("Checked and not seen"), look.indent(look.text(titles)), Text("")]
+        blocks += [look.head("Checked, but below 50 %"), look.indent(look.text(titles)), Text("")]
     blocks += _lists(run, look)
     if run.rulebooks:
         blocks.append(look.text(f"Rulebooks: {words.book_words(run.rulebooks)}", "dim"))

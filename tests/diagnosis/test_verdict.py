@@ -91,6 +91,13 @@ def test_few_points_are_said_and_enough_are_not() -> None:
     assert remarks(run(1000), "finding", [], []) == ()
 
 
+def test_an_unknown_algorithm_is_said_when_only_general_rules_were_applied() -> None:
+    (said,) = remarks(run(1000), "nothing_found", [], [], named_algorithm=False)
+    assert "does not tell the algorithm" in said
+    known = replace(run(1000), algorithm="es")
+    assert remarks(known, "nothing_found", [], [], named_algorithm=False) == ()
+
+
 def test_clear_signs_without_a_cause_are_named_and_good_signs_are_not() -> None:
     fault = replace(FAULT, probability=0.3, evidence=(evidence("kl_high", 5.0), evidence("reward_rose", -3.0)))
     said = remarks(run(2000), "nothing_found", [fault], [symptom("kl_high", 0.9), symptom("reward_rose", 1.0)])
@@ -119,7 +126,7 @@ def test_causes_that_lack_the_same_signal_are_one_gap_with_the_way_to_close_it()
     rows = closed(run(), unassessed("A", "policy.kl"), unassessed("B", "policy.kl"), unassessed("C", "value.loss"))
     assert [row[0] for row in rows] == ["A; B", "C"]
     assert rows[0][1] == "policy.kl not in the log"
-    assert "log policy.kl (divergence of the updated policy" in rows[0][2]
+    assert "log policy.kl (KL(old ‖ new))" in rows[0][2]
     assert "--map KEY=policy.kl" in rows[0][2]
 
 

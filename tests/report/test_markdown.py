@@ -50,7 +50,7 @@ def test_the_numbers_of_the_method_are_there() -> None:
 def test_a_run_without_finding_has_no_action_and_lists_what_was_checked() -> None:
     text = to_markdown(diagnosis(QUIET))
     assert "Recommended action" not in text
-    assert "### Checked and not seen" in text
+    assert "### Checked, but below 50 %" in text
 
 
 def test_several_runs_get_an_overview_and_a_section_each() -> None:

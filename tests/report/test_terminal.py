@@ -122,7 +122,7 @@ def test_names_from_a_log_cannot_colour_the_terminal_or_act_as_markup() -> None:
 def test_nothing_found_lists_what_was_checked_and_does_not_call_the_run_fine() -> None:
     text = to_text(diagnosis(QUIET), width=100)
     assert "NOTHING FOUND" in text
-    assert "Checked and not seen" in text
+    assert "Checked, but below 50 %" in text
     assert "Something rare" in text
     assert not re.search(r"\b(fine|healthy|good)\b", text)
 
