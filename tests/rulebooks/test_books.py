@@ -1,4 +1,4 @@
-"""All built-in rulebooks: they load, pass their own check, say true things in their patches, and do well on real runs."""
+"""The built-in rulebooks: they load, pass their own check, patch what frameworks read, and do well on real runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from rl_diagnose.rules.library import load_book
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from rl_diagnose.diagnosis.model import RunDiagnosis
     from rl_diagnose.signals.run import Run
 
     from .conftest import MakeRun
+
+    Floats = NDArray[np.float64]
 
     Diagnose = Callable[[Run, str], RunDiagnosis]
 
@@ -61,19 +65,19 @@ def test_patches_for_sb3_set_nothing_that_sb3_does_not_read(name: str) -> None:
                 assert framework != "sb3" or not inert.search(text), f"{cause.id}: {text}"
 
 
-def noise(t: np.ndarray) -> np.ndarray:
+def noise(t: Floats) -> Floats:
     return np.random.default_rng(31).normal(size=t.size)
 
 
-def flat(t: np.ndarray) -> np.ndarray:
+def flat(t: Floats) -> Floats:
     return 20 + 2 * np.sin(9 * t + 1) + noise(t)
 
 
-def falls(t: np.ndarray) -> np.ndarray:
+def falls(t: Floats) -> Floats:
     return 20 - 15 * t + noise(t)
 
 
-def rises(t: np.ndarray) -> np.ndarray:
+def rises(t: Floats) -> Floats:
     return 20 + 180 * t + noise(t)
 
 
@@ -197,7 +201,7 @@ def test_healthy_and_unharmed_runs_are_almost_never_accused(
     unharmed = [(label, result) for label, result in on_real_runs.values() if label["harmed"] == "no"]
     healthy = [result for label, result in unharmed if label["injected_fault"] == "healthy"]
     assert len(unharmed) >= 60
-    # Measured at the release of 1.0.0: none of the healthy runs, one of all unharmed ones (it did fall far from its best).
+    # Measured for 1.0.0: none of the healthy runs, one of all unharmed ones (it did fall far from its best).
     assert sum(result.verdict == "finding" for result in healthy) <= 1
     assert sum(result.verdict == "finding" for _, result in unharmed) <= 4
 
@@ -233,6 +237,6 @@ def test_a_finding_on_a_harmed_run_names_the_injected_fault_most_of_the_time(
         if label["harmed"] == "yes" and result.verdict == "finding"
     ]
     right = sum(cause in accepted.get(fault, set()) for fault, cause in found)
-    # Measured at the release of 1.0.0: 43 findings on 64 harmed runs, all of them named like the injection or its accepted neighbour.
+    # Measured for 1.0.0: 43 findings on 64 harmed runs, all named like the injection or an accepted neighbour.
     assert len(found) >= 36
     assert right >= 0.9 * len(found)
