@@ -117,7 +117,7 @@ def write_table(run: Run, path: Path) -> Path:
 
 
 def write_progress(run: Run, folder: Path) -> Path:
-    """The run as Stable-Baselines3's `progress.csv`."""
+    """The run as Stable-Baselines3's `progress.csv`: a row is written before the first update, without its values."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = np.arange(1, len(run.series["reward.train"]) + 1)
     columns = {
@@ -130,13 +130,16 @@ def write_progress(run: Run, folder: Path) -> Path:
         "train/value_loss": run.series["value.loss"].value,
         "train/n_updates": rows * 10,
     }
-    _write(folder / "progress.csv", columns)
+    _write(folder / "progress.csv", columns, blank=tuple(name for name in columns if name.startswith("train/")))
     return folder
 
 
-def _write(path: Path, columns: Mapping[str, NDArray[np.generic]]) -> Path:
+def _write(path: Path, columns: Mapping[str, NDArray[np.generic]], blank: tuple[str, ...] = ()) -> Path:
+    """Write the table; the columns `blank` are empty in the first row."""
+    rows = [list(row) for row in zip(*(column.tolist() for column in columns.values()), strict=True)]
+    rows[0] = ["" if name in blank else value for name, value in zip(columns, rows[0], strict=True)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+        writer.writerows(rows)
     return path
