@@ -10,7 +10,7 @@ import numpy as np
 from ..features.derived import get_series
 from ..features.onset import find_onset, normal_band_onset
 from ..rules.book import All, Any_, Leaf, Mean, OnsetSpec, SymptomRef
-from .described import features_of
+from .described import Describer, RunSignals, features_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,10 +39,14 @@ class Interval(NamedTuple):
 def date(symptom: Symptom, book: Book, run: Run) -> Interval | None:
     """The bad interval of a symptom that is seen; None where nothing dates it (a setting, a curve that never moved)."""
     conditions = {s.id: s.condition for s in book.symptoms}
+    describe = Describer(RunSignals(run), book)
+    if symptom.onset is not None:
+        return _beyond(symptom.onset, run)
     leaves = list(_leaves(symptom.condition, conditions))
-    spec = symptom.onset or next((s for leaf in leaves if (s := _level(leaf, book)) is not None), None)
-    if spec is not None:
-        return _beyond(spec, run)
+    for leaf in leaves:
+        spec = _level(leaf, book)
+        if spec is not None:
+            return _beyond(spec, run, describe.steps(features_of(leaf, book)[0]))
     for leaf in leaves:
         for feature in features_of(leaf, book):
             if feature.stat in _FALLS and feature.signal == "reward.train":
@@ -80,14 +84,23 @@ def _level(leaf: Leaf, book: Book) -> OnsetSpec | None:
     return OnsetSpec(feature.signal, "above" if leaf.ramp.shape == "rising" else "below", middle)
 
 
-def _beyond(spec: OnsetSpec, run: Run) -> Interval | None:
-    """The first lasting stretch beyond the bound, else the first spike beyond it."""
+def _beyond(spec: OnsetSpec, run: Run, looked_at: tuple[float, float] | None = None) -> Interval | None:
+    """The first lasting stretch beyond the bound, else the first spike beyond it.
+
+    `looked_at` are the steps that the rule looked at: a stretch that was over before them is not what it saw.
+    """
     series = get_series(run, spec.signal)
     if series is None:
         return None
-    lasting = find_onset(series.step, series.value, direction=spec.direction, bound=spec.bound)
-    if lasting is not None:
-        return Interval(spec.signal, lasting.start, lasting.end)
+    step, value = series.step, series.value
+    since = 0
+    while since < step.size:
+        lasting = find_onset(step[since:], value[since:], direction=spec.direction, bound=spec.bound)
+        if lasting is None:
+            break
+        if looked_at is None or lasting.end >= looked_at[0]:
+            return Interval(spec.signal, lasting.start, lasting.end)
+        since = int(np.searchsorted(step, lasting.end, side="right"))
     beyond = series.value > spec.bound if spec.direction == "above" else series.value < spec.bound
     at = np.flatnonzero(beyond)
     if not at.size:

@@ -25,12 +25,13 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}"
 
 
-def exact(value: float, *, integer: bool = False) -> str:
-    """`value` as a literal for code: whole where `integer`, else up to six significant digits (more near 1)."""
+def exact(value: float, digits: int = 6, *, integer: bool = False) -> str:
+    """`value` as a literal for code: whole where `integer`, else `digits` significant digits (of 1 − x near 1)."""
     if integer:
         return str(round(value))
     gap = abs(1.0 - abs(value))
-    digits = 6 if gap >= 1e-3 or gap == 0.0 else 5 - math.floor(math.log10(gap))
+    if 0.0 < gap < 1e-2:
+        digits = digits - 1 - math.floor(math.log10(gap))
     return f"{value:.{digits}g}"
 
 

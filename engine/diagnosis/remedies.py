@@ -21,6 +21,9 @@ __all__ = ["EXAMPLE_FRAMEWORK", "RemedyContext", "limit", "plan_remedies"]
 
 EXAMPLE_FRAMEWORK = "sb3"
 _FRAMEWORK_NAMES = {"sb3": "Stable-Baselines3", "tianshou": "Tianshou", "rllib": "RLlib", "cleanrl": "CleanRL"}
+# What was computed is no more exact than this; what the user set is shown as it is.
+COMPUTED_DIGITS = 4
+KNOWN_DIGITS = 6
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -171,16 +174,17 @@ def _words(
 ) -> dict[str, str]:
     """Placeholder → text for the code templates; what is unknown is not in it."""
 
-    def literal(value: float) -> str:
-        return str(bool(value)) if knob.kind == "boolean" else exact(value, integer=knob.kind == "integer")
+    def literal(value: float, digits: int) -> str:
+        whole = knob.kind == "integer"
+        return str(bool(value)) if knob.kind == "boolean" else exact(value, digits, integer=whole)
 
-    words = {name: exact(value) for name, value in values.items()}
+    words = {name: exact(value, COMPUTED_DIGITS) for name, value in values.items()}
     if current is not None:
-        words["current"] = literal(current)
+        words["current"] = literal(current, KNOWN_DIGITS)
     elif known is not None:
         words["current"] = repr(known.value)
     if proposed is not None:
-        words["value"] = literal(proposed)
+        words["value"] = literal(proposed, COMPUTED_DIGITS)
     return words
 
 

@@ -144,7 +144,7 @@ def _action(cause: CauseFinding) -> list[str]:
 def _plan(plan: RemedyPlan, *, alternative: bool) -> list[str]:
     lines = [f"{'Alternatively: ' if alternative else ''}**{escape(plan.summary)}**", ""]
     lines += [f"- {escape(words.knob_words(plan))}"]
-    lines += [f"- {escape(name)} = {exact(value)}" for name, value in plan.values]
+    lines += [f"- {escape(name)} = {exact(value, 4)}" for name, value in plan.values]
     lines += [f"- {escape(text)}" for text in (plan.clamped, plan.note) if text]
     lines.append("")
     for name, source in (("Before", plan.before), ("After", plan.after)):

@@ -118,10 +118,12 @@ def knob_words(plan: RemedyPlan) -> str:
     integer = plan.integer
     if plan.proposed is not None and plan.current is not None:
         origin = f" (from {plan.current_origin})" if plan.current_origin else ""
-        return f"{plan.knob}: {exact(plan.current)}{origin} → {exact(plan.proposed, integer=integer)}"
+        return f"{plan.knob}: {exact(plan.current)}{origin} → {exact(plan.proposed, 4, integer=integer)}"
     if plan.proposed is not None:
         relative = f"; {plan.relative}" if plan.relative else ""
-        return f"{plan.knob}: set to {exact(plan.proposed, integer=integer)} (present value not in the log{relative})"
+        return (
+            f"{plan.knob}: set to {exact(plan.proposed, 4, integer=integer)} (present value not in the log{relative})"
+        )
     return f"{plan.knob}: {plan.relative}" if plan.relative else plan.knob
 
 

@@ -58,6 +58,15 @@ def test_a_referred_symptom_dates_and_a_negated_one_does_not() -> None:
     assert date(symptom(Not(SymptomRef("inner"))), book, RUN) is None
 
 
+def test_a_stretch_that_was_over_before_the_rule_looked_is_not_the_one() -> None:
+    kl = np.r_[np.full(30, 0.001), np.full(40, 0.02), np.full(30, 0.001)]
+    where = run(policy__kl=kl)
+    late = symptom(feature("policy.kl.late.median", Ramp("falling", 0.004, 0.006)))
+    whole = symptom(feature("policy.kl.median", Ramp("falling", 0.004, 0.006)))
+    assert date(late, BOOK, where) == ("policy.kl", 7000, 9900)
+    assert date(whole, BOOK, where) == ("policy.kl", 0, 2900)
+
+
 def test_a_fallen_return_is_dated_by_its_fall_and_not_by_its_rise() -> None:
     reward = np.r_[np.linspace(0, 100, 60), np.full(40, 5.0)]
     found = date(symptom(feature("reward.train.drawdown_final", RISING)), BOOK, run(reward__train=reward))

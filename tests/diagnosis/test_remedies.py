@@ -87,6 +87,11 @@ def test_negative_values_keep_their_sign() -> None:
     assert plan(remedy, context({"t": -60.0}, {"target_entropy": -6.0})).proposed == pytest.approx(-12.0)
 
 
+def test_computed_numbers_are_rounded_and_known_ones_are_not() -> None:
+    made = plan(ENTROPY, context({"tripled": 0.00940977}, {"entropy_coef": 0.0123457}))
+    assert (made.before, made.after) == ("model.ent_coef = 0.0123457", "model.ent_coef = 0.00941")
+
+
 def test_whole_numbers_stay_whole() -> None:
     remedy = Remedy(knob="n_epochs", summary="s", set="n", patch=(("sb3", "model.n_epochs = {value}"),))
     made = plan(remedy, context({"n": 3.33}, {"n_epochs": 10}))
