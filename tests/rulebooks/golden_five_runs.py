@@ -1,4 +1,4 @@
-"""Runs for the tests of `golden_five`: a run inside all of the method's bands, its worked case, and the logs of that case."""
+"""Runs for the tests of `golden_five`: one inside all of the method's bands, its worked case, and logs of that case."""
 
 from __future__ import annotations
 
@@ -121,6 +121,7 @@ def write_progress(run: Run, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     rows = np.arange(1, len(run.series["reward.train"]) + 1)
     columns = {
+        "time/fps": np.full(rows.size, 900),
         "time/iterations": rows,
         "time/total_timesteps": run.series["reward.train"].step.astype(int),
         "rollout/ep_rew_mean": run.series["reward.train"].value,

@@ -1,4 +1,4 @@
-"""`golden_five` reproduces the published method: its worked case, each row of its table, its other claims, and no more."""
+"""`golden_five` reproduces the published method: worked case, rows of the table, other claims, and no more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rl_diagnose.cli import main
 from rl_diagnose.diagnosis.model import CauseFinding, RunDiagnosis
 from rl_diagnose.diagnosis.pipeline import diagnose_run
 from rl_diagnose.rules.check import check_book
-from rl_diagnose.rules.library import load_book
+from rl_diagnose.rules.library import default_books_for, load_book
 from rl_diagnose.signals.run import ActionSpace
 
 from .golden_five_runs import (
@@ -55,7 +55,7 @@ def membership(diagnosis: RunDiagnosis, name: str) -> float:
     return next(s for s in diagnosis.symptoms if s.id == name).membership
 
 
-# -- the book itself -----------------------------------------------------------------------------------------------------
+# -- the book itself -------------------------------------------------------------------------------------------------
 
 
 def test_the_book_has_no_problem_and_no_lint() -> None:
@@ -63,8 +63,6 @@ def test_the_book_has_no_problem_and_no_lint() -> None:
 
 
 def test_it_is_not_chosen_by_default_and_says_that_it_is_not_calibrated() -> None:
-    from rl_diagnose.rules.library import default_books_for
-
     assert BOOK not in default_books_for("ppo", "sb3", "discrete")
     assert load_book(BOOK).calibration is None
 
@@ -102,7 +100,7 @@ def test_every_id_of_the_page_about_the_method_exists() -> None:
     assert {s.id for s in book.symptoms} | {c.id for c in book.causes} <= named
 
 
-# -- the worked case -----------------------------------------------------------------------------------------------------
+# -- the worked case -------------------------------------------------------------------------------------------------
 
 
 def test_the_worked_case_is_an_entropy_collapse_by_a_coefficient_that_decays_too_fast() -> None:
@@ -187,7 +185,7 @@ def test_an_unknown_action_space_leaves_the_entropy_out_instead_of_guessing() ->
     assert any("action-space" in gap.remedy for gap in diagnosis.not_checked)
 
 
-# -- the worked case from a file, through the command line -----------------------------------------------------------------
+# -- the worked case from a file, through the command line -----------------------------------------------------------
 
 
 @pytest.fixture
@@ -249,7 +247,7 @@ def test_the_markdown_report_has_what_the_method_asks_for(tmp_path: Path) -> Non
         assert said in text
 
 
-# -- the other rows of the table, and what is named beside it ------------------------------------------------------------
+# -- the other rows of the table, and what is named beside it --------------------------------------------------------
 
 
 def zero(step: Floats) -> Floats:
@@ -423,7 +421,7 @@ def test_every_fault_of_the_book_is_shown_by_a_row_or_by_the_worked_case() -> No
     assert faults == {row.cause for row in ROWS.values()} | {"entropy_coefficient_decays_too_fast"}
 
 
-# -- near misses ---------------------------------------------------------------------------------------------------------
+# -- near misses -----------------------------------------------------------------------------------------------------
 
 
 def test_a_run_inside_the_bands_of_the_method_has_no_finding() -> None:
@@ -541,7 +539,7 @@ def test_every_fault_has_a_near_miss() -> None:
     assert faults == {name for _, name, _ in NEAR_MISSES.values()}
 
 
-# -- missing signals -----------------------------------------------------------------------------------------------------
+# -- missing signals -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
