@@ -56,8 +56,11 @@ def _run(words: list[str]) -> int:
 def _report(error: Exception) -> int:
     if os.environ.get("RL_DIAGNOSE_DEBUG") == "1":
         raise error
-    from ..errors import RlDiagnoseError
+    from ..errors import RlDiagnoseError, RulebookError
 
+    if isinstance(error, RulebookError):
+        _say(f"rl-diagnose: {error.args[0]}\n\n{error}")
+        return error.exit_code
     if isinstance(error, RlDiagnoseError):
         _say(f"rl-diagnose: {error}")
         return error.exit_code

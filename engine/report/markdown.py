@@ -20,6 +20,10 @@ HEADER = "# rl-diagnose report"
 # Above this many runs only those with a finding get a section; the table names them all.
 FULL_SECTIONS = 20
 EVIDENCE_CAUSES = 3
+# A cause this probable could be the true one; its ledger is worth reading too.
+CLOSE = 0.2
+# Lighter lines, in decibans, change no probability that anyone would notice.
+SMALLEST_WEIGHT = 0.05
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~#&!$]|(?<!\w)_|_(?!\w)")
 _LIST_START = re.compile(r"^(\d+)([.)])|^([-+=])")
@@ -112,13 +116,15 @@ def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]
     hidden = words.hidden_causes(run)
     lines += [f"{hidden} less probable causes are left out.", ""] if hidden else []
     lines += [f"Probabilities: {escape(words.calibration_words(run))}.", ""]
-    for cause in causes[: EVIDENCE_CAUSES if run.top else 1]:
+    close = [c for c in causes if (c.probability or 0.0) >= CLOSE][:EVIDENCE_CAUSES]
+    for cause in close or causes[:1]:
         lines += [f"#### Evidence on: {escape(cause.title)}", ""]
         lines += _table(
             ("Weight", "Sign", "What the log shows"),
             [
                 ("missing" if e.missing else f"{e.decibans:+.1f} dB", escape(words.sign_words(e)), escape(e.statement))
                 for e in cause.evidence
+                if e.missing or abs(e.decibans) >= SMALLEST_WEIGHT
             ],
         )
         lines += [escape(words.prior_words(cause)) + ".", ""]
