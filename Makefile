@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test types lint format dist docs accuracy clean
+.PHONY: help demo test types lint format dist frameworks accuracy clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ format: $(VENV)/.installed-dev ## Rewrite the code in the house style
 
 dist: $(VENV)/.installed-dev ## Build sdist and wheel, install the wheel in a clean environment and run it
 	$(BIN)/python tests/packaging/check_wheel.py
+
+frameworks: $(VENV)/.installed-dev ## Train tiny agents with SB3, Tianshou and RLlib and compare the adapters with them
+	$(PYTHON) -m venv .venv-frameworks
+	.venv-frameworks/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	.venv-frameworks/bin/python -m pip install --quiet --editable . --group test --group frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks
 
 accuracy: $(VENV)/.installed-dev ## Score the verdicts on a labelled corpus (CORPUS=dir)
 	$(BIN)/python benchmarks/accuracy.py --corpus $(CORPUS)

@@ -113,7 +113,9 @@ class TagMap:
     `step_keys` are columns that hold the x axis, `bookkeeping` keys that are understood but are no signal,
     `fingerprint` keys that only this framework writes, `lags` how many iterations a key's values are behind the
     rows they are logged in (by key prefix), `config_keys` the framework's names of hyper-parameters, each with the
-    canonical name and the algorithms for which it means that (empty = all).
+    canonical name and the algorithms for which it means that (empty = all). Keys below `update_scopes` are at a count
+    of updates although the map's axis is environment steps; signals in `off_when_zero` were not computed where they are
+    0 throughout.
     """
 
     framework: str
@@ -126,6 +128,8 @@ class TagMap:
     lags: tuple[tuple[str, int], ...] = ()
     config_keys: tuple[tuple[str, str, frozenset[str]], ...] = ()
     algorithms: tuple[AlgorithmRule, ...] = ()
+    update_scopes: tuple[str, ...] = ()
+    off_when_zero: tuple[str, ...] = ()
     _by_key: Mapping[str, tuple[TagRule, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -227,6 +231,8 @@ def _build(data: dict[str, Any], place: str) -> TagMap:
         lags=tuple(data.get("lags", {}).items()),
         config_keys=tuple(_config_key(entry, place) for entry in data.get("config_keys", ())),
         algorithms=tuple(_algorithm(entry) for entry in data.get("algorithms", ())),
+        update_scopes=tuple(data.get("update_scopes", ())),
+        off_when_zero=tuple(data.get("off_when_zero", ())),
     )
 
 
