@@ -96,7 +96,7 @@ def make_run(
     for name, curve in {**base, **(curves or {})}.items():
         if curve is not None:
             value = curve(step) if callable(curve) else np.full(points, curve)
-            clock = np.arange(points) * 1.0
+            clock = np.arange(points, dtype=np.float64)
             series[name] = Series(name, step, value, clock, np.full(points, np.nan), Semantics(name))
     known = {name: ConfigValue(value, "config.yml") for name, value in (config or {}).items()}
     space = ActionSpace("discrete", actions, origin="user", detail=f"discrete:{actions}")
