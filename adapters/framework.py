@@ -25,10 +25,10 @@ from .readers.csv_table import read_table
 from .readers.event_files import read_event_file
 from .readers.event_framing import peek_tags
 from .readers.json_lines import read_json_lines
-from .tagmap import load_tag_map
+from .tagmap import load_tag_map, named_algorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -139,19 +139,13 @@ class MapAdapter:
         return replace(source, tracks=tracks)
 
     def _algorithm(self, layers: list[list[LogSource]], folder: str) -> AlgorithmRule | None:
-        keys = {self.tag_map.split_prefix(k)[1] for layer in layers for one in layer for k in one.tracks}
-        words = set("".join(c if c.isalnum() else " " for c in folder.lower()).split())
-        for rule in self.tag_map.algorithms:
-            if words & set(rule.names):
-                return rule
-        for rule in self.tag_map.algorithms:
-            if (
-                rule.keys
-                and all(_present(k, keys) for k in rule.keys)
-                and not any(_present(k, keys) for k in rule.without)
-            ):
-                return rule
-        return None
+        """By the folder's name, else by the keys; None when neither says it."""
+        named = named_algorithm(folder, self.tag_map.algorithms)
+        if named is not None:
+            return named
+        return next(
+            iter(self.tag_map.algorithms_by_keys(k for layer in layers for one in layer for k in one.tracks)), None
+        )
 
     def _computed(self, series: dict[str, Series]) -> tuple[dict[str, Series], list[LogIssue]]:
         """The series without those that are 0 throughout because the framework did not compute them."""
@@ -202,14 +196,6 @@ def _params(path: Path) -> dict[str, object]:
 def _through(track: Track, x: Floats, y: Floats, at: Floats) -> Track:
     """The track with its steps read off the polyline (x, y) at `at`."""
     return replace(track, step=np.interp(at, x, y))
-
-
-def _present(pattern: str, keys: Iterable[str]) -> bool:
-    parts = pattern.split("/")
-    return any(
-        len(parts) == len(given := key.split("/")) and all(p in ("*", g) for p, g in zip(parts, given, strict=True))
-        for key in keys
-    )
 
 
 def _inferred(series: Mapping[str, Series]) -> ActionSpace:

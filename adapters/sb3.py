@@ -26,10 +26,10 @@ from .readers.evaluations import read_evaluations
 from .readers.event_files import read_event_file
 from .readers.json_lines import read_json_lines
 from .readers.monitor import read_monitor
-from .sb3_context import named_algorithm, read_context
+from .sb3_context import read_context
 from .sb3_episodes import evaluation_series, monitor_issues, monitor_series
 from .sb3_files import classify, settings_below
-from .tagmap import load_tag_map
+from .tagmap import load_tag_map, named_algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

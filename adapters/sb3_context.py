@@ -14,6 +14,7 @@ from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .readers.model_zip import read_model_zip
 from .readers.yaml_config import read_yaml_config
+from .tagmap import named_algorithm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .sb3_files import Sb3Files
     from .tagmap import AlgorithmRule, TagMap
 
-__all__ = ["Context", "algorithm_by_keys", "named_algorithm", "read_context"]
+__all__ = ["Context", "read_context"]
 
 _MAX_MODELS_TRIED = 3
 _MAY_BE_ZERO = frozenset({"learning_starts", "seed"})
@@ -92,28 +93,11 @@ def read_context(
     )
 
 
-def algorithm_by_keys(keys: frozenset[str], tag_map: TagMap) -> tuple[AlgorithmRule, ...]:
-    """Algorithms that log all of the keys that they must and none that they must not, in the map's order."""
-    own = {tag_map.spelling(tag_map.split_prefix(key)[1]) for key in keys}
-    return tuple(r for r in tag_map.algorithms if r.keys and own.issuperset(r.keys) and own.isdisjoint(r.without))
-
-
-def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule | None:
-    """The algorithm whose name stands as a word in `text` (``PPO_1``, ``sac_02``); of several the longest name."""
-    hits = [
-        (len(name), rule)
-        for rule in rules
-        for name in rule.names
-        if re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text.lower())
-    ]
-    return max(hits, key=lambda hit: hit[0])[1] if hits else None
-
-
 def _algorithm(
     keys: frozenset[str], data: Mapping[str, object], model_name: str, algo: object, folder: Path, tag_map: TagMap
 ) -> tuple[AlgorithmRule | None, str]:
     """Keys decide the family; a saved model, args.yml, and the folders' names tell its members apart."""
-    candidates = algorithm_by_keys(keys, tag_map)
+    candidates = tag_map.algorithms_by_keys(keys)
     pool = candidates or tag_map.algorithms
     saved = _saved_algorithm(data, pool)
     if saved is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map"]
+__all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map", "named_algorithm"]
 
 _TRANSFORM = re.compile(
     r"\s*(?P<sign>-?)\s*x\s*(?:(?P<operator>[*/])\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?))?\s*"
@@ -173,6 +173,20 @@ class TagMap:
         """The keys among `keys` that only this framework writes, sorted."""
         return tuple(sorted(key for key in keys if self.split_prefix(key)[1] in self.fingerprint))
 
+    def algorithms_by_keys(self, keys: Iterable[str]) -> tuple[AlgorithmRule, ...]:
+        """Algorithms that log all of the keys that they must and none that they must not, in the map's order."""
+        own = {self.split_prefix(key)[1] for key in keys}
+        own |= {self.spelling(key) for key in own}
+
+        def logged(pattern: str) -> bool:
+            return pattern in own or ("*" in pattern and any(_matches(pattern, key) for key in own))
+
+        return tuple(
+            rule
+            for rule in self.algorithms
+            if rule.keys and all(map(logged, rule.keys)) and not any(map(logged, rule.without))
+        )
+
     def config_name(self, key: str, algorithm: str | None) -> str | None:
         """Canonical hyper-parameter for the framework's name `key`; None when it is not one of ours."""
         for name, canonical, algorithms in self.config_keys:
@@ -200,6 +214,17 @@ def _matches(pattern: str, key: str) -> bool:
         return pattern == key
     wanted, given = pattern.split("/"), key.split("/")
     return len(wanted) == len(given) and all(w in ("*", g) for w, g in zip(wanted, given, strict=True))
+
+
+def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule | None:
+    """The algorithm whose name stands as a word in `text` (``PPO_1``, ``sac_02``); of several the longest name."""
+    hits = [
+        (len(name), rule)
+        for rule in rules
+        for name in rule.names
+        if re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", text.lower())
+    ]
+    return max(hits, key=lambda hit: hit[0])[1] if hits else None
 
 
 def load_tag_map(source: Path | Traversable) -> TagMap:

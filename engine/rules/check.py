@@ -12,17 +12,17 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from .book import All, Any_, Leaf, Mean, Not, SymptomRef
+from .book import Leaf
 from .compile import compile_book
 from .expressions import compile_expression
 from .library import read_book
-from .needs import leaves, required_features
+from .needs import leaves, references, required_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from .book import Book, Cause, Condition
+    from .book import Book, Cause
     from .problems import Problem
     from .resolve import Item, Merged
 
@@ -73,7 +73,7 @@ class _Linter:
     def unused(self) -> Iterator[Problem]:
         used = {link.symptom for cause in self.book.causes for link in cause.links}
         for symptom in self.book.symptoms:
-            used |= _references(symptom.condition)
+            used |= references(symptom.condition)
         for name, item in self.merged.symptoms.items():
             if name not in used:
                 yield item.problem("RB100", f"the symptom '{name}' is never used")
@@ -183,17 +183,6 @@ class _Linter:
             if symptom in (evidence.symptom, f"{cause.id}__{i + 1}"):
                 return ("evidence", i)
         return ()
-
-
-def _references(condition: Condition) -> set[str]:
-    match condition:
-        case SymptomRef():
-            return {condition.symptom}
-        case Not():
-            return _references(condition.part)
-        case All() | Any_() | Mean():
-            return set().union(*(_references(part) for part in condition.parts))
-    return set()
 
 
 def _number(leaf: Leaf) -> tuple[str, str, str]:

@@ -28,6 +28,7 @@ from .book import (
 )
 from .expressions import FUNCTIONS, MAX_LENGTH, ExpressionError, compile_expression
 from .model import RATES, SEEN, Band
+from .needs import references
 from .problems import in_file_order
 from .validate import did_you_mean
 
@@ -319,8 +320,8 @@ class _Compiler:
 
     def circles(self, symptoms: Iterable[Symptom]) -> None:
         """Symptoms, and derived numbers, that refer to one another in a circle."""
-        references = {s.id: _references(s.condition) for s in symptoms}
-        for name in _in_circle(references):
+        referred = {s.id: references(s.condition) for s in symptoms}
+        for name in _in_circle(referred):
             self.report(self.merged.symptoms[name], "RB023", f"the symptom '{name}' is made of itself", ())
         derived: dict[str, set[str]] = {}
         for name, item in self.merged.derive.items():
@@ -330,17 +331,6 @@ class _Compiler:
                 derived[name] = set()  # reported where the expression was compiled
         for name in _in_circle(derived):
             self.report(self.merged.derive[name], "RB023", f"the derived number '{name}' is made of itself", ())
-
-
-def _references(condition: Condition) -> set[str]:
-    match condition:
-        case SymptomRef():
-            return {condition.symptom}
-        case Not():
-            return _references(condition.part)
-        case All() | Any_() | Mean():
-            return set().union(*(_references(part) for part in condition.parts))
-    return set()
 
 
 def _in_circle(graph: dict[str, set[str]]) -> list[str]:

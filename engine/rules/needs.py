@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .book import Book, Condition
 
-__all__ = ["leaves", "required_config", "required_features", "signals_of"]
+__all__ = ["leaves", "references", "required_config", "required_features", "signals_of"]
 
 
 def required_features(book: Book) -> tuple[str, ...]:
@@ -53,6 +53,18 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
             yield from leaves(part)
         case SymptomRef():
             return
+
+
+def references(condition: Condition) -> set[str]:
+    """The symptoms that a condition refers to by name."""
+    match condition:
+        case SymptomRef():
+            return {condition.symptom}
+        case Not():
+            return references(condition.part)
+        case All() | Any_() | Mean():
+            return set().union(*(references(part) for part in condition.parts))
+    return set()
 
 
 def _all_leaves(book: Book) -> Iterator[Leaf]:
