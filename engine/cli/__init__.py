@@ -40,16 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Parse first, import the command after: `--help` and a mistyped option cost next to nothing."""
+    """Parse first, do the work after: `--help` and a mistyped option cost next to nothing."""
     from .parser import parse
 
-    command, options = parse(words)
-    if command == "inspect":
-        from .inspect import run
-    elif command == "completion":
-        from .completion import run
-    else:
-        from .diagnose import run
+    run, options = parse(words)
     return run(options)
 
 

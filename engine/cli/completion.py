@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from .parser import COMMANDS, SHELLS, parsers
+from . import rules
+from .parser import COMMANDS, Parser, parsers
 
+TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
     import argparse
 
-    from .parser import Parser
+__all__ = ["SHELLS", "parser", "run", "script"]
 
-__all__ = ["run", "script"]
+SHELLS = ("bash", "zsh", "fish")
 
 _BASH = """\
 _rl_diagnose() {{
@@ -20,18 +21,30 @@ _rl_diagnose() {{
   case "$previous" in
 {values}
   esac
-  case "${{COMP_WORDS[1]}}" in
+  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
 {options}
   esac
   if [[ $current != -* ]]; then
     words=""
     [[ $COMP_CWORD -eq 1 ]] && words="{commands}"
     [[ $COMP_CWORD -eq 2 && ${{COMP_WORDS[1]}} == completion ]] && words="{shells}"
+    [[ $COMP_CWORD -eq 2 && ${{COMP_WORDS[1]}} == rules ]] && words="{rules}"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
 }}
 complete -o filenames -F _rl_diagnose rl-diagnose
 """
+
+
+def parser() -> Parser:
+    """Options of `rl-diagnose completion`."""
+    options = Parser(
+        prog="rl-diagnose completion",
+        description="Print a completion script.",
+        epilog='examples:\n  eval "$(rl-diagnose completion bash)"\n  rl-diagnose completion fish | source\n',
+    )
+    options.add_argument("shell", choices=SHELLS)
+    return options
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,15 +72,16 @@ def _actions(parser: Parser) -> list[tuple[list[str], str, list[str]]]:
 def _bash() -> str:
     values: dict[str, list[str]] = {}
     options = []
-    for name, parser in parsers().items():
+    for name, made in parsers().items():
         words = []
-        for strings, _, choices in _actions(parser):
+        for strings, _, choices in _actions(made):
             words += strings
             if choices and strings:
                 known = values.setdefault("|".join(strings), [])
                 known += [c for c in choices if c not in known]
-        pattern = "*" if name == "diagnose" else name
-        options.append((pattern == "*", f'    {pattern}) words="{" ".join(words)}" ;;'))
+        # The first pattern that fits counts: a command of a group before the group, the default command last.
+        rank, pattern = (2, "*") if name == "diagnose" else (0, f'"{name}"*') if " " in name else (1, f'"{name} "*')
+        options.append((rank, f'    {pattern}) words="{" ".join(words)}" ;;'))
     return _BASH.format(
         values="\n".join(
             f'    {strings}) COMPREPLY=($(compgen -W "{" ".join(choices)}" -- "$current")); return ;;'
@@ -76,6 +90,7 @@ def _bash() -> str:
         options="\n".join(line for _, line in sorted(options)),
         commands=" ".join(COMMANDS),
         shells=" ".join(SHELLS),
+        rules=" ".join(rules.COMMANDS),
     )
 
 
@@ -85,11 +100,16 @@ def _fish() -> str:
         for name, text in COMMANDS.items()
     ]
     others = " ".join(name for name in COMMANDS if name != "diagnose")
-    for name, parser in parsers().items():
-        when = (
-            f"__fish_seen_subcommand_from {name}" if name != "diagnose" else f"not __fish_seen_subcommand_from {others}"
-        )
-        for strings, text, choices in _actions(parser):
+    known = " ".join(rules.COMMANDS)
+    lines += [
+        f"complete -c rl-diagnose -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from {known}'"
+        f" -a {name} -d {_quoted(text)}"
+        for name, (_, text) in rules.COMMANDS.items()
+    ]
+    for name, made in parsers().items():
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+        when = seen if name != "diagnose" else f"not __fish_seen_subcommand_from {others}"
+        for strings, text, choices in _actions(made):
             flags = "".join(f" -l {s[2:]}" if s.startswith("--") else f" -s {s[1:]}" for s in strings)
             words = f" -xa {_quoted(' '.join(choices))}" if choices else ""
             if flags or words:

@@ -3,26 +3,76 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from ..diagnosis.pipeline import diagnose
-from ..errors import NoReadableRunError
-from . import output
-from .options import paths, progress_bar
+from .parser import COMMANDS, Parser, add_common, add_paths, add_reading, probability
 
+TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
     import argparse
 
     from ..diagnosis.model import Diagnosis
+    from ..errors import NoReadableRunError
 
-__all__ = ["run"]
+__all__ = ["FORMATS", "parser", "run"]
 
+FORMATS = ("rich", "markdown", "json")
 FINDING = 1
 TEXT_WIDTH = 100
+
+_DESCRIPTION = """\
+Read the logs of reinforcement-learning runs and say what went wrong first, which cause is most probable, and which
+knob to turn. PATH is a log file, the folder of a run, or a folder of many runs; - reads standard input.
+"""
+
+_EXAMPLES = """\
+examples:
+  rl-diagnose runs/PPO_3                          one run: a summary
+  rl-diagnose runs/                               many runs: a table, worst first
+  rl-diagnose --logdir runs/PPO_3 --output report.md
+  rl-diagnose results.csv --map score=reward.train
+  tail -n 2000 train.log | rl-diagnose -          what a training script printed
+  rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
+  rl-diagnose inspect runs/PPO_3                  what was read, and how each key was understood
+
+other commands (rl-diagnose COMMAND --help):
+{commands}
+
+exit codes:
+  0  nothing at or above --fail-at      3  a rulebook is invalid
+  1  a finding at or above --fail-at    4  no readable run
+  2  usage or internal error
+"""
+
+
+def parser() -> Parser:
+    """Options of `rl-diagnose` and `rl-diagnose diagnose`."""
+    others = "\n".join(f"  {name:<11} {text}" for name, text in COMMANDS.items() if name != "diagnose")
+    options = Parser(prog="rl-diagnose", description=_DESCRIPTION, epilog=_EXAMPLES.format(commands=others))
+    add_paths(options)
+    add_reading(options)
+    options.add_argument(
+        "-r", "--rules", action="append", default=[], metavar="BOOK",
+        help="a rulebook: id (ppo), id with version (ppo@1.0.0) or path; may be repeated; default: by algorithm",
+    )  # fmt: skip
+    options.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
+    options.add_argument(
+        "-o", "--output", metavar="FILE", help="write to FILE (.md, .json or .txt) instead of the terminal"
+    )
+    options.add_argument(
+        "--fail-at", type=probability, metavar="P",
+        help="exit with 1 when a cause has at least this probability, above 0 and up to 1",
+    )  # fmt: skip
+    options.add_argument("-v", "--verbose", action="store_true", help="all evidence, causes, remedies and remarks")
+    add_common(options)
+    return options
 
 
 def run(options: argparse.Namespace) -> int:
     """Diagnose what the command line asks for, print or write the report, return the exit code."""
+    from ..diagnosis.pipeline import diagnose
+    from . import output
+    from .options import paths, progress_bar
+
     where = paths(options)
     to_stdout = options.output in {None, "-"}
     target_format = (options.format or "rich") if to_stdout else output.format_for(options.output, options.format)
@@ -65,7 +115,9 @@ def _text(result: Diagnosis, target_format: str, options: argparse.Namespace) ->
 
 def _print(result: Diagnosis, target_format: str, options: argparse.Namespace) -> None:
     if target_format != "rich":
-        output.print_bytes(_text(result, target_format, options))
+        from .output import print_bytes
+
+        print_bytes(_text(result, target_format, options))
         return
     from rich.console import Console
 
@@ -76,6 +128,7 @@ def _print(result: Diagnosis, target_format: str, options: argparse.Namespace) -
 
 def _write(result: Diagnosis, target_format: str, options: argparse.Namespace) -> None:
     from ..report.words import summary
+    from . import output
 
     read = [file for run in result.runs for file in (*run.files, run.path)]
     target = output.check_target(options.output, read)
@@ -87,6 +140,8 @@ def _nothing_readable(result: Diagnosis) -> NoReadableRunError | None:
     """The error to end with when no run could be read at all; one run's reason is told in full."""
     if any(run.verdict != "unreadable" for run in result.runs):
         return None
+    from ..errors import NoReadableRunError
+
     first = result.runs[0]
     more = len(result.runs) - 1
     fact = first.verdict_reason + (f" (and {more} more runs that cannot be read)" if more else "")

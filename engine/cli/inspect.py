@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from ..diagnosis.reading import Unreadable, locate, read_options, read_runs
-from ..errors import NoReadableRunError
-from .options import paths, progress_bar
-from .output import print_bytes
+from .parser import COMMANDS, Parser, add_common, add_paths, add_reading
 
+TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["run"]
+__all__ = ["parser", "run"]
+
+_EXAMPLES = """\
+examples:
+  rl-diagnose inspect runs/PPO_3
+  rl-diagnose inspect results.csv --map score=reward.train
+  rl-diagnose inspect runs/PPO_3 --format json
+"""
+
+
+def parser() -> Parser:
+    """Options of `rl-diagnose inspect`."""
+    options = Parser(prog="rl-diagnose inspect", description=COMMANDS["inspect"].capitalize() + ".", epilog=_EXAMPLES)
+    add_paths(options)
+    add_reading(options)
+    options.add_argument("--format", choices=("rich", "json"), default="rich", help="default: rich")
+    add_common(options)
+    return options
 
 
 def run(options: argparse.Namespace) -> int:
     """Show every run below the paths; raises `NoReadableRunError` when none of them could be read."""
+    from ..diagnosis.reading import Unreadable, locate, read_options, read_runs
+    from ..errors import NoReadableRunError
+    from .options import paths, progress_bar
+    from .output import print_bytes
+
     where = paths(options)
     located = locate(where)
     with progress_bar("Reading runs") as progress:

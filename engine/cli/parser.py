@@ -1,53 +1,34 @@
-"""The command line's words. Nothing but argparse is imported here, so that `--help` stays quick."""
+"""The command line's words: the commands, and what their parsers share.
+
+Nothing but argparse is imported here, so that `--help` stays quick. Each command is a module with `parser()` and
+`run()`, which is imported when it is asked for.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
+
+from . import rules
 
 TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-__all__ = ["COMMANDS", "FORMATS", "SHELLS", "Parser", "parse", "parsers"]
+__all__ = ["COMMANDS", "Parser", "add_common", "add_paths", "add_reading", "parse", "parsers", "probability"]
 
 COMMANDS = {
     "diagnose": "say what went wrong, why, and which knob to turn (the default)",
     "inspect": "show what was read and how each key of the log was understood",
+    "rules": "write, check, test and calibrate rulebooks",
     "completion": "print a completion script for bash, zsh or fish",
 }
-SHELLS = ("bash", "zsh", "fish")
-FORMATS = ("rich", "markdown", "json")
 
-_DESCRIPTION = """\
-Read the logs of reinforcement-learning runs and say what went wrong first, which cause is most probable, and which
-knob to turn. PATH is a log file, the folder of a run, or a folder of many runs.
-"""
-
-_EXAMPLES = """\
-examples:
-  rl-diagnose runs/PPO_3                          one run: a summary
-  rl-diagnose runs/                               many runs: a table, worst first
-  rl-diagnose --logdir runs/PPO_3 --output report.md
-  rl-diagnose results.csv --map score=reward.train
-  rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
-  rl-diagnose inspect runs/PPO_3                  what was read, and how each key was understood
-
-other commands (rl-diagnose COMMAND --help):
+_RULES_EPILOG = """\
+commands (rl-diagnose rules COMMAND --help):
 {commands}
-
-exit codes:
-  0  nothing at or above --fail-at      3  a rulebook is invalid
-  1  a finding at or above --fail-at    4  no readable run
-  2  usage or internal error
-"""
-
-_INSPECT_EXAMPLES = """\
-examples:
-  rl-diagnose inspect runs/PPO_3
-  rl-diagnose inspect results.csv --map score=reward.train
-  rl-diagnose inspect runs/PPO_3 --format json
 """
 
 
@@ -79,72 +60,32 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def parse(words: list[str]) -> tuple[str, argparse.Namespace]:
-    """The command that the first word names (`diagnose` where it names none) and its options; exits on `--help`."""
-    command = words[0] if words and words[0] in COMMANDS else "diagnose"
-    rest = words[1:] if words and words[0] in COMMANDS else words
-    return command, _PARSERS[command]().parse_args(rest)
+def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
+    """What runs the command that the first words name (`diagnose` where they name none), and its options.
+
+    Exits on `--help`, and with a message on a mistyped option or an unknown command of a group.
+    """
+    module, rest = _module(words)
+    command = import_module(module, __package__)
+    options = command.parser().parse_args(rest)
+    run: Callable[[argparse.Namespace], int] = command.run
+    return run, options
 
 
 def parsers() -> dict[str, Parser]:
-    """The parser of every command."""
-    return {name: build() for name, build in _PARSERS.items()}
+    """The parser of every command; those of a group are named like ``rules check``."""
+    found = {name: _group_parser() if name == "rules" else _parser(f".{name}") for name in COMMANDS}
+    return found | {f"rules {name}": _parser(f".rules.{module}") for name, (module, _) in rules.COMMANDS.items()}
 
 
-def _diagnose_parser() -> Parser:
-    """Options of `rl-diagnose` and `rl-diagnose diagnose`."""
-    others = "\n".join(f"  {name:<11} {text}" for name, text in COMMANDS.items() if name != "diagnose")
-    parser = Parser(prog="rl-diagnose", description=_DESCRIPTION, epilog=_EXAMPLES.format(commands=others))
-    _paths(parser)
-    _reading(parser)
-    parser.add_argument(
-        "-r", "--rules", action="append", default=[], metavar="BOOK",
-        help="a rulebook: id (ppo), id with version (ppo@1.0.0) or path; may be repeated; default: by algorithm",
-    )  # fmt: skip
-    parser.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write to FILE (.md, .json or .txt) instead of the terminal"
-    )
-    parser.add_argument(
-        "--fail-at",
-        type=_probability,
-        metavar="P",
-        help="exit with 1 when a cause has at least this probability, above 0 and up to 1",
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="all evidence, causes, remedies and remarks")
-    _common(parser)
-    return parser
-
-
-def _inspect_parser() -> Parser:
-    """Options of `rl-diagnose inspect`."""
-    parser = Parser(
-        prog="rl-diagnose inspect", description=COMMANDS["inspect"].capitalize() + ".", epilog=_INSPECT_EXAMPLES
-    )
-    _paths(parser)
-    _reading(parser)
-    parser.add_argument("--format", choices=("rich", "json"), default="rich", help="default: rich")
-    _common(parser)
-    return parser
-
-
-def _completion_parser() -> Parser:
-    """Options of `rl-diagnose completion`."""
-    parser = Parser(
-        prog="rl-diagnose completion",
-        description="Print a completion script.",
-        epilog='examples:\n  eval "$(rl-diagnose completion bash)"\n  rl-diagnose completion fish | source\n',
-    )
-    parser.add_argument("shell", choices=SHELLS)
-    return parser
-
-
-def _paths(parser: Parser) -> None:
+def add_paths(parser: Parser) -> None:
+    """Where the logs are."""
     parser.add_argument("path", nargs="*", metavar="PATH", help="log file, run folder, or folder of many runs")
     parser.add_argument("--logdir", metavar="DIR", help="the same as PATH")
 
 
-def _reading(parser: Parser) -> None:
+def add_reading(parser: Parser) -> None:
+    """How the logs are read."""
     parser.add_argument(
         "--map", action="append", default=[], type=_pair, metavar="KEY=SIGNAL",
         help="read the log's KEY as SIGNAL, for example score=reward.train; may be repeated",
@@ -154,12 +95,14 @@ def _reading(parser: Parser) -> None:
     )
 
 
-def _common(parser: Parser) -> None:
+def add_common(parser: Parser) -> None:
+    """What every command that prints for people has."""
     parser.add_argument("--width", type=_width, metavar="N", help="columns to use (default: those of the terminal)")
     parser.add_argument("--version", action=_Version)
 
 
-def _probability(text: str) -> float:
+def probability(text: str) -> float:
+    """The type of an option that is a probability above 0 and up to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -167,6 +110,33 @@ def _probability(text: str) -> float:
     if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a probability above 0 and up to 1")
     return value
+
+
+def _module(words: list[str]) -> tuple[str, list[str]]:
+    """The module of the command, relative to this package, and the words that remain for it."""
+    name = words[0] if words and words[0] in COMMANDS else "diagnose"
+    rest = words[1:] if words and words[0] in COMMANDS else words
+    if name != "rules":
+        return f".{name}", rest
+    if rest and rest[0] in rules.COMMANDS:
+        return f".rules.{rules.COMMANDS[rest[0]][0]}", rest[1:]
+    group = _group_parser()
+    group.parse_args([word for word in rest if word in {"-h", "--help"}])
+    group.error(f"'{rest[0]}' is no command of rules" if rest else "rules needs a command")
+
+
+def _parser(module: str) -> Parser:
+    parser: Parser = import_module(module, __package__).parser()
+    return parser
+
+
+def _group_parser() -> Parser:
+    lines = [f"  {name:<11} {text}" for name, (_, text) in rules.COMMANDS.items()]
+    return Parser(
+        prog="rl-diagnose rules",
+        description=COMMANDS["rules"].capitalize() + ".",
+        epilog=_RULES_EPILOG.format(commands="\n".join(lines)),
+    )
 
 
 def _width(text: str) -> int:
@@ -181,6 +151,3 @@ def _pair(text: str) -> tuple[str, str]:
     if not (sign and key.strip() and signal.strip()):
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=SIGNAL")
     return key.strip(), signal.strip()
-
-
-_PARSERS = {"diagnose": _diagnose_parser, "inspect": _inspect_parser, "completion": _completion_parser}

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from rl_diagnose.cli.completion import script
-from rl_diagnose.cli.parser import COMMANDS, SHELLS, parsers
+from rl_diagnose.cli.completion import SHELLS, script
+from rl_diagnose.cli.parser import COMMANDS, parsers
 
 OPTIONS = {
     string

@@ -153,7 +153,7 @@ def test_interrupting_is_quiet(command: Command, example: Path, monkeypatch: pyt
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rl_diagnose.cli.diagnose.diagnose", interrupt)
+    monkeypatch.setattr("rl_diagnose.diagnosis.pipeline.diagnose", interrupt)
     assert command(example) == Done(130, "", "")
 
 
@@ -163,7 +163,7 @@ def test_an_internal_error_is_one_message_without_a_traceback(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oh no")
 
-    monkeypatch.setattr("rl_diagnose.cli.diagnose.diagnose", fail)
+    monkeypatch.setattr("rl_diagnose.diagnosis.pipeline.diagnose", fail)
     done = command(example)
     assert done.code == 2
     assert "internal error (ZeroDivisionError: oh no)" in done.err
