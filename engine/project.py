@@ -20,7 +20,7 @@ counts. It holds
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import difflib
 import tomllib
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Suppression:
     cause: str
     reason: str
     runs: str = "*"
-    expires: datetime.date | None = None
+    expires: dt.date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _suppression(file: Path, number: int, entry: object) -> Suppression:
     if not isinstance(runs, str) or not runs:
         raise _wrong(file, place, "'runs' is no glob", 'write for example runs = "sweep-3/*"')
     expires = entry.get("expires")
-    if expires is not None and (not isinstance(expires, datetime.date) or isinstance(expires, datetime.datetime)):
+    if expires is not None and (not isinstance(expires, dt.date) or isinstance(expires, dt.datetime)):
         raise _wrong(file, place, "'expires' is no date", "write expires = 2027-03-01, without quotes")
     return Suppression(entry["cause"].strip(), entry["reason"].strip(), runs, expires)
 

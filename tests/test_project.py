@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from pathlib import Path
 
 import pytest
@@ -42,7 +42,7 @@ def test_everything_is_read_and_relative_paths_start_at_the_file(tmp_path: Path)
         (("score", "reward.train"), ("a.b", "policy.kl")),
         (tmp_path / "maps" / "our.yaml",),
         (
-            Suppression("critic_underfit", "on purpose", "sweep-3/*", datetime.date(2027, 3, 1)),
+            Suppression("critic_underfit", "on purpose", "sweep-3/*", dt.date(2027, 3, 1)),
             Suppression("plateau", "known"),
         ),
         0.8,

@@ -122,7 +122,7 @@ def _module(words: list[str]) -> tuple[str, list[str]]:
         return f".rules.{rules.COMMANDS[rest[0]][0]}", rest[1:]
     group = _group_parser()
     group.parse_args([word for word in rest if word in {"-h", "--help"}])
-    group.error(f"'{rest[0]}' is no command of rules" if rest else "rules needs a command")
+    return group.error(f"'{rest[0]}' is no command of rules" if rest else "rules needs a command")
 
 
 def _parser(module: str) -> Parser:
