@@ -213,7 +213,7 @@ def _by_group(chooser: _Chooser, group: str, columns: Iterable[str]) -> str | No
 
 
 def _wall_time(chooser: _Chooser) -> str | None:
-    """The column of absolute times; see `raw_csv.wall_times` for what is one."""
+    """The column of absolute times; see `csv_times.wall_times` for what is one."""
     from .csv_times import wall_times
 
     columns = (*chooser.free, *chooser.table.texts)

@@ -21,6 +21,7 @@ from rl_diagnose.signals.run import ActionSpace, LogIssue, Run
 from .action_space import infer_action_space
 from .assemble import assemble, event_source, number_iterations, table_source
 from .iterations import iteration_clock
+from .readers.console import read_console_file
 from .readers.csv_table import read_table
 from .readers.evaluations import read_evaluations
 from .readers.event_files import read_event_file
@@ -67,7 +68,7 @@ class StableBaselines3:
     """The adapter. One folder is one run: SB3 gives every run a folder of its own (``PPO_1``, ``PPO_2`` …)."""
 
     name: str = "sb3"
-    title: str = "Stable-Baselines3 (event files, progress.csv, monitor.csv, evaluations.npz)"
+    title: str = "Stable-Baselines3 (event files, progress.csv, monitor.csv, evaluations.npz, printed tables)"
 
     def sniff(self, folder: Folder) -> Sniff:
         """Score by the keys in the heads of the folder's files."""
@@ -76,7 +77,7 @@ class StableBaselines3:
         sources = [RunSource(path, (path,)) for path in found.loose]
         if not found.logs:
             if sources:
-                return Sniff(0.9, "CSV files with Stable-Baselines3's columns", tuple(sources))
+                return Sniff(0.9, "tables with Stable-Baselines3's columns", tuple(sources))
             return Sniff(*_nothing(found))
         if folder.path.is_dir():
             found = replace(found, settings=found.settings or settings_below(folder.path))
@@ -102,7 +103,7 @@ class StableBaselines3:
         folder = source.path if source.path.is_dir() else source.path.absolute().parent
         issues: list[LogIssue] = []
         events = _read_all(read_event_file, found.events, issues)
-        tables = [*_read_all(read_table, found.tables, issues), *_read_all(read_json_lines, found.records, issues)]
+        tables = [*_read_all(_read_table, found.tables, issues), *_read_all(read_json_lines, found.records, issues)]
         monitors = _read_all(read_monitor, found.training_monitors, issues)
         evaluations = _read_all(read_evaluations, found.evaluations, issues)
         layers, keys = _layers(events, tables, issues)
@@ -144,6 +145,11 @@ class StableBaselines3:
             adapter=self.name,
             adapter_reason=context.reason,
         )
+
+
+def _read_table(path: Path) -> Table:
+    """A CSV file, or the tables that were printed into a text."""
+    return read_table(path) if path.name.lower().endswith(".csv") else read_console_file(path)
 
 
 def _nothing(found: Sb3Files) -> tuple[float, str]:

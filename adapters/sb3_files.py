@@ -8,6 +8,10 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rl_diagnose.errors import LogError
+
+from .console import ENDINGS as CONSOLE_ENDINGS
+from .readers.console import read_console_file
 from .readers.event_framing import peek_tags
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Sb3Files", "classify", "settings_below"]
 
 _LONGEST_LINE = 1 << 16
+_HEAD_OF_TEXT = 1 << 18  # other output may come before the first table
 _MONITOR_HEAD = re.compile(r"#\s*\{")
 _EVALUATION_WORD = re.compile(r"(?:^|[^a-z])(?:eval|evaluation|test)(?:[^a-z]|$)")
 _EVALUATION_FOLDERS = frozenset({"eval", "evaluation", "evaluations", "eval_env", "eval_logs", "benchmark"})
@@ -30,8 +35,8 @@ class Sb3Files:
     """Files of a folder by what they hold, each in name order.
 
     `events` are event files with SB3's keys or with none at all; `tables` progress.csv, `records` progress.json;
-    `loose` other CSV files with SB3's header, each a run of its own; `keys` the logged keys seen in the heads of all
-    of these.
+    `loose` other CSV files with SB3's header and printed tables, each a run of its own (printed tables only where no
+    file holds the same more exactly); `keys` the logged keys seen in the heads of all of these.
     """
 
     events: tuple[Path, ...] = ()
@@ -62,7 +67,8 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
     keys: set[str] = set()
     silent: list[Path] = []
     foreign = False
-    for path in sorted(files):
+    paths = sorted(files)
+    for path in paths:
         name = path.name.lower()
         kind = None
         if "tfevents" in name:
@@ -93,10 +99,15 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
             kind = "models" if {"data", "policy.pth"} <= _members(path) else None
         elif name in _SETTINGS:
             kind = "settings"
+        elif name.endswith(CONSOLE_ENDINGS) or len(paths) == 1:
+            kind = "printed" if len(tag_map.fingerprints(_printed_keys(path))) >= 2 else None
         if kind is not None:
             found.setdefault(kind, []).append(path)
     if silent and ("events" in found or not foreign):  # a start that logged nothing, beside our own files or alone
         found["events"] = sorted([*found.get("events", ()), *silent])
+    printed = found.pop("printed", [])
+    if printed and not {"events", "tables", "records"} & found.keys():
+        found["loose"] = sorted([*found.get("loose", ()), *printed])
     return Sb3Files(keys=frozenset(keys), **{kind: tuple(paths) for kind, paths in found.items()})
 
 
@@ -128,6 +139,13 @@ def _first_line(path: Path) -> str:
             return file.readline(_LONGEST_LINE).decode("utf-8-sig", "replace").strip()
     except OSError:
         return ""
+
+
+def _printed_keys(path: Path) -> frozenset[str]:
+    try:
+        return frozenset(read_console_file(path, head=_HEAD_OF_TEXT).numbers)
+    except LogError:
+        return frozenset()
 
 
 def _json_keys(line: str) -> frozenset[str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map", "named_algorithm"]
 
+_CUT = "..."
 _TRANSFORM = re.compile(
     r"\s*(?P<sign>-?)\s*x\s*(?:(?P<operator>[*/])\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?))?\s*"
 )
@@ -160,8 +161,14 @@ class TagMap:
         return any(_matches(pattern, name) for pattern in patterns for name in {own, key})
 
     def spelling(self, key: str) -> str:
-        """`key` in the spelling of its rule: other spellings are joined with it."""
+        """`key` in the spelling of its rule: other spellings are joined with it.
+
+        A key that a console table cut short (it ends in ``...``) is the one rule's that begins so, if there is one.
+        """
         prefix, own = self.split_prefix(key)
+        if own.endswith(_CUT) and len(own) > len(_CUT):
+            whole = [name for name in self._by_key if name.startswith(own.removesuffix(_CUT))]
+            own = whole[0] if len(whole) == 1 else own
         rules = self._by_key.get(own)
         return key if rules is None else ("" if prefix is None else prefix.text) + rules[0].key
 

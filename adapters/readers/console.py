@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .records import number, table_from_records
+from .text_bytes import read_text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from .points import Table
 
-__all__ = ["looks_like_console", "read_console"]
+__all__ = ["read_console", "read_console_file"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ACTOR = re.compile(r"^\s*\([A-Za-z_][^()]{0,80}pid=\d+[^()]{0,80}\)\s?")
@@ -41,14 +45,17 @@ _RSL_ROW = re.compile(rf"^\s*(?P<key>[A-Za-z][\w ()/.-]*?):\s+(?P<value>{_NUMBER
 MAX_LINE = 20_000
 
 
-def looks_like_console(head: str) -> bool:
-    """True when the first part of a text holds at least two rows or lines that this reader understands."""
-    seen = 0
-    for record in _records(_lines(head), []):
-        seen += len(record) >= 2
-        if seen >= 2:
-            return True
-    return False
+def read_console_file(path: Path, *, head: int | None = None) -> Table:
+    """All records of a text file, plain or gzip; with `head`, those within about that many bytes.
+
+    Raises `LogError` when the file cannot be read as text or holds no such record.
+    """
+    text = read_text_bytes(path, head=head)
+    table = read_console(text.data.decode("utf-8"), path.name)
+    if not table.rows:
+        fact = "no line or table with names and numbers is in it" if text.data.strip() else "the file is empty"
+        raise LogError(fact, place=path, hint="lines like 'step 100 reward: 1.2 kl: 0.01' and tables are understood")
+    return replace(table, issues=(*text.issues, *table.issues))
 
 
 def read_console(text: str, name: str) -> Table:

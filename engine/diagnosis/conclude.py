@@ -28,7 +28,7 @@ __all__ = ["conclude"]
 # Nobody turns a knob for a cause that is less probable than this.
 WORTH_A_REMEDY = 0.05
 # Adapters of formats that any framework may have written: their name says nothing about whose code to show.
-_NO_FRAMEWORK = {"csv", "", "unknown"}
+_NO_FRAMEWORK = {"console", "csv", "jsonl", "parquet", "", "unknown"}
 
 
 def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments: Sequence[Assessment]) -> RunDiagnosis:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rl_diagnose.adapters.readers.console import looks_like_console, read_console
+from rl_diagnose.adapters.readers.console import read_console, read_console_file
+from rl_diagnose.errors import LogError
 
 SB3 = """Using cpu device
 Logging to ./tb/PPO_1
@@ -101,9 +102,22 @@ def test_other_lines_are_no_rows(line: str) -> None:
     assert read_console(line, "x").rows == 0
 
 
-def test_prose_is_not_taken_for_a_log() -> None:
-    assert not looks_like_console("Version: 1.2\nInstalled packages\nnumpy 1.26\n")
-    assert looks_like_console(SB3)
+@pytest.mark.parametrize(
+    ("content", "fact"),
+    [(b"", "the file is empty"), (b"Version: 1.2\nnumpy 1.26\n", "no line or table"), (b"\x89PNG\r\n", "a picture")],
+)
+def test_a_file_without_records_is_refused(content: bytes, fact: str, tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(content)
+    with pytest.raises(LogError, match=fact):
+        read_console_file(path)
+
+
+def test_only_the_head_is_read_where_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("".join(f"step {i} loss: 0.5 kl: 0.1\n" for i in range(1000)), "utf-8")
+    assert 10 < read_console_file(path, head=1000).rows < 100
+    assert read_console_file(path).rows == 1000
 
 
 @pytest.mark.corpus

@@ -1,0 +1,17 @@
+"""Raw JSON lines: one object a line, without a framework; one file one run."""
+
+from __future__ import annotations
+
+from .named_columns import NamedColumns
+from .readers.json_lines import read_json_lines
+
+__all__ = ["ADAPTER"]
+
+ADAPTER = NamedColumns(
+    name="jsonl",
+    title="JSON lines (keys recognised by name, or by --map)",
+    read_file=read_json_lines,
+    endings=(".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz"),
+    weight=0.9,
+    quiet=True,
+)
