@@ -24,16 +24,24 @@ def discrete_size(entropy: NDArray[np.float64]) -> int | None:
 
     `entropy` holds the first values in order of writing, shape (m,). A fresh policy is nearly uniform, and no policy
     exceeds ln n. What fits must be clearly nearer to ln n than to ln(n − 1). MultiDiscrete and MultiBinary spaces with
-    n joint actions have the same largest entropy and cannot be told apart.
+    n joint actions have the same largest entropy and cannot be told apart. Values of printed tables have three digits
+    and may be rounded to just above ln n.
     """
     finite = entropy[np.isfinite(entropy)]
     if not finite.size or finite[0] <= 0.0:
         return None
-    n = int(np.ceil(np.exp(finite.max()) - 1e-3))
+    n = int(np.ceil(np.exp(finite.max() - _rounding(finite)) - 1e-3))
     if not 2 <= n <= _MAX_ACTIONS:
         return None
     room = np.log(n) - finite[0]
     return n if room <= min(_NATS, np.log(n / (n - 1)) / 5.0) else None
+
+
+def _rounding(values: NDArray[np.float64]) -> float:
+    """By how much positive `values` may be rounded: half a unit of the third digit where none has more, else 0."""
+    unit = 10.0 ** (np.floor(np.log10(values.max())) - 2)
+    counts = values / unit
+    return 0.5 * float(unit) if np.allclose(counts, np.round(counts), rtol=0.0, atol=1e-6) else 0.0
 
 
 def gaussian_dimensions(entropy: float, std: float) -> int | None:

@@ -77,3 +77,8 @@ def test_a_negative_entropy_is_that_of_a_density() -> None:
 def test_nothing_logged_is_unknown() -> None:
     space = infer_action_space(NONE, NONE, fresh=True, gaussian_logs_std=False)
     assert (space.kind, space.origin) == ("unknown", "unknown")
+
+
+def test_an_entropy_that_was_printed_with_three_digits_may_be_rounded_above_its_bound() -> None:
+    assert discrete_size(np.array([1.39, 1.38, 1.36])) == 4
+    assert discrete_size(np.array([1.3912, 1.38, 1.36])) is None
