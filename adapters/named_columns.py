@@ -57,7 +57,7 @@ class NamedColumns:
     """An adapter for tables which no framework's adapter wants, in files that `read_file` reads.
 
     In a folder it looks at files whose name (in lower case) has one of `endings` or is one of `names`, and at any file
-    that was named itself. `weight` scales its score, so that of two kinds of tables in a folder the better one counts;
+    that was named itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one counts;
     `quiet` leaves out why files in a folder were not taken, for endings that many files have which are no logs.
     """
 
@@ -88,7 +88,8 @@ class NamedColumns:
         if sources:
             best = scores.index(max(scores))
             reason = next(r for r in reasons if named or r.startswith(f"{sources[best].path.name}: "))
-            return Sniff(round(self.weight * scores[best], 3), reason, tuple(sources))
+            score = scores[best] if named else round(self.weight * scores[best], 3)
+            return Sniff(score, reason, tuple(sources))
         return Sniff(0.0, "" if self.quiet and not named else "; ".join(reasons[:3]))
 
     def read(self, source: RunSource, options: ReadOptions) -> Run:

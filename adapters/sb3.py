@@ -74,7 +74,7 @@ class StableBaselines3:
         """Score by the keys in the heads of the folder's files."""
         found = classify(folder.files, tag_map())
         fingerprints = tag_map().fingerprints(found.keys)
-        sources = [RunSource(path, (path,)) for path in found.loose]
+        sources = [RunSource(path, (path,)) for path in (*found.loose, *found.printed)]
         if not found.logs:
             if sources:
                 return Sniff(0.9, "tables with Stable-Baselines3's columns", tuple(sources))
@@ -100,10 +100,12 @@ class StableBaselines3:
         found = classify(source.files, tag_map())
         if source.path in found.loose:
             found = replace(found, tables=(source.path,))
+        printed = tuple(path for path in found.printed if path == source.path)
         folder = source.path if source.path.is_dir() else source.path.absolute().parent
         issues: list[LogIssue] = []
         events = _read_all(read_event_file, found.events, issues)
-        tables = [*_read_all(_read_table, found.tables, issues), *_read_all(read_json_lines, found.records, issues)]
+        tables = [*_read_all(read_table, found.tables, issues), *_read_all(read_json_lines, found.records, issues)]
+        tables += _read_all(read_console_file, printed, issues)
         monitors = _read_all(read_monitor, found.training_monitors, issues)
         evaluations = _read_all(read_evaluations, found.evaluations, issues)
         layers, keys = _layers(events, tables, issues)
@@ -145,11 +147,6 @@ class StableBaselines3:
             adapter=self.name,
             adapter_reason=context.reason,
         )
-
-
-def _read_table(path: Path) -> Table:
-    """A CSV file, or the tables that were printed into a text."""
-    return read_table(path) if path.name.lower().endswith(".csv") else read_console_file(path)
 
 
 def _nothing(found: Sb3Files) -> tuple[float, str]:

@@ -35,14 +35,15 @@ class Sb3Files:
     """Files of a folder by what they hold, each in name order.
 
     `events` are event files with SB3's keys or with none at all; `tables` progress.csv, `records` progress.json;
-    `loose` other CSV files with SB3's header and printed tables, each a run of its own (printed tables only where no
-    file holds the same more exactly); `keys` the logged keys seen in the heads of all of these.
+    `loose` other CSV files with SB3's header and `printed` texts with SB3's tables, each a run of its own (texts only
+    where no file holds the same more exactly); `keys` the logged keys seen in the heads of the others.
     """
 
     events: tuple[Path, ...] = ()
     tables: tuple[Path, ...] = ()
     records: tuple[Path, ...] = ()
     loose: tuple[Path, ...] = ()
+    printed: tuple[Path, ...] = ()
     training_monitors: tuple[Path, ...] = ()
     evaluation_monitors: tuple[Path, ...] = ()
     evaluations: tuple[Path, ...] = ()
@@ -84,7 +85,7 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
             if _MONITOR_HEAD.match(_first_line(path)):
                 kind = "evaluation_monitors" if _is_evaluation(path) else "training_monitors"
         elif name.endswith(".csv"):
-            header = frozenset(cell.strip().strip('"') for cell in _first_line(path).split(","))
+            header = _header(path)
             if len(tag_map.fingerprints(header)) >= 2:
                 kind = "tables" if name == "progress.csv" else "loose"
                 keys |= header if kind == "tables" else set()
@@ -99,15 +100,16 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
             kind = "models" if {"data", "policy.pth"} <= _members(path) else None
         elif name in _SETTINGS:
             kind = "settings"
+        elif len(paths) == 1 and len(tag_map.fingerprints(_header(path))) >= 2:
+            kind = "loose"
         elif name.endswith(CONSOLE_ENDINGS) or len(paths) == 1:
             kind = "printed" if len(tag_map.fingerprints(_printed_keys(path))) >= 2 else None
         if kind is not None:
             found.setdefault(kind, []).append(path)
     if silent and ("events" in found or not foreign):  # a start that logged nothing, beside our own files or alone
         found["events"] = sorted([*found.get("events", ()), *silent])
-    printed = found.pop("printed", [])
-    if printed and not {"events", "tables", "records"} & found.keys():
-        found["loose"] = sorted([*found.get("loose", ()), *printed])
+    if {"events", "tables", "records"} & found.keys():
+        found.pop("printed", None)
     return Sb3Files(keys=frozenset(keys), **{kind: tuple(paths) for kind, paths in found.items()})
 
 
@@ -139,6 +141,11 @@ def _first_line(path: Path) -> str:
             return file.readline(_LONGEST_LINE).decode("utf-8-sig", "replace").strip()
     except OSError:
         return ""
+
+
+def _header(path: Path) -> frozenset[str]:
+    """Cells of the first line of a CSV file."""
+    return frozenset(cell.strip().strip('"') for cell in _first_line(path).split(","))
 
 
 def _printed_keys(path: Path) -> frozenset[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
 from ..logs.adapter import ReadOptions
 from ..logs.load import find_runs, load_source
 from ..logs.load import load_run as _load_run
+from ..logs.stdin import NAME, STANDARD_INPUT, spool
 from ..signals.run import ActionSpace
 
 if TYPE_CHECKING:
@@ -35,10 +37,14 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The runs below some paths, in order, and what else was met there."""
+    """The runs below some paths, in order, and what else was met there.
+
+    `spooled` holds standard input; its file is there as long as this object is.
+    """
 
     sources: tuple[FoundRun, ...]
     notes: tuple[str, ...]
+    spooled: TemporaryDirectory[str] | None = None
 
 
 def load_run(
@@ -64,13 +70,17 @@ def read_options(mapping: Mapping[str, str] | None, action_space: ActionSpace | 
 
 def locate(paths: Sequence[str]) -> Located:
     """All runs below `paths`. Raises `UsageError` where one does not exist, `NoReadableRunError` where none has a log;
-    of several paths, those without a log are notes."""
+    of several paths, those without a log are notes. The path ``-`` is standard input."""
     sources: list[FoundRun] = []
     notes: list[str] = []
     failures: list[NoReadableRunError] = []
-    for path in paths:
+    spooled = TemporaryDirectory(prefix="rl-diagnose-") if STANDARD_INPUT in paths else None
+    for path in dict.fromkeys(paths):
         try:
-            found = find_runs(path)
+            if path == STANDARD_INPUT and spooled is not None:
+                found = find_runs(spool(spooled), NAME)
+            else:
+                found = find_runs(path)
         except NoReadableRunError as error:
             failures.append(error)
             notes.append(f"{error.place}: {error.fact}")
@@ -79,7 +89,7 @@ def locate(paths: Sequence[str]) -> Located:
         notes += [str(problem) for problem in found.problems]
     if failures and not sources:
         raise failures[0]
-    return Located(tuple(sources), tuple(dict.fromkeys(notes)))
+    return Located(tuple(sources), tuple(dict.fromkeys(notes)), spooled)
 
 
 def read_runs(
@@ -93,7 +103,7 @@ def read_runs(
 
 
 def _read(source: FoundRun, options: ReadOptions) -> Run | Unreadable:
-    path = str(source.source.path)
+    path = source.place
     try:
         return load_source(source, options)
     except LogError as error:

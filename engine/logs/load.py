@@ -26,12 +26,21 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class FoundRun:
-    """A run that is there: its id (path below the given one, parts joined by ``/``), who reads it, and why."""
+    """A run that is there: its id (path below the given one, parts joined by ``/``), who reads it, and why.
+
+    `shown` is what the run is called instead of its path where the user gave none (standard input).
+    """
 
     id: str
     adapter: Adapter
     source: RunSource
     sniff: Sniff
+    shown: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the run is, for people."""
+        return self.shown or str(self.source.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,10 @@ class Found:
     problems: tuple[LogProblem, ...]
 
 
-def find_runs(path: str | Path) -> Found:
+def find_runs(path: str | Path, shown: str | None = None) -> Found:
     """Look below `path` (a folder or a log file) for runs; of several adapters the surest one gets a folder.
+
+    A file that the user does not know by its path is called `shown` everywhere.
 
     Raises `UsageError` when `path` does not exist, `NoReadableRunError` when nothing below it is a log.
     """
@@ -78,10 +89,13 @@ def find_runs(path: str | Path) -> Found:
         if adapter is None or not sniff.sources:
             problems += [LogProblem(str(folder.path), reason) for reason in reasons]
             continue
-        sources += [FoundRun(_run_id(root, source.path), adapter, source, sniff) for source in sniff.sources]
+        sources += [
+            FoundRun(shown or _run_id(root, source.path), adapter, source, sniff, shown) for source in sniff.sources
+        ]
     plugins = [LogProblem(problem.target, str(problem)) for problem in plugin_problems()]
     if not sources:
-        raise _no_logs(root, names, [*problems, *plugins], installed)
+        error = _no_logs(root, names, [*problems, *plugins], installed)
+        raise NoReadableRunError(error.fact.replace(str(root), shown), place=shown, hint=error.hint) if shown else error
     return Found(root, tuple(sorted(sources, key=lambda found: found.id)), (*problems, *plugins))
 
 
@@ -89,14 +103,18 @@ def load_source(found: FoundRun, options: ReadOptions = ReadOptions()) -> Run:  
     """Read a run that was found. Raises `LogError` when nothing in it can be read."""
     try:
         run = found.adapter.read(found.source, options)
+    except LogError as error:
+        raise LogError(error.fact, place=found.shown or error.place, hint=error.hint) from error
     except RlDiagnoseError:
         raise
     except Exception as error:  # a reader that breaks, whoever wrote it, must not end a batch or show a traceback
         if os.environ.get("RL_DIAGNOSE_DEBUG") == "1":
             raise
         fact = f"the adapter '{found.adapter.name}' failed ({type(error).__name__}: {error})"
-        raise LogError(fact, place=found.source.path, hint="RL_DIAGNOSE_DEBUG=1 shows where") from error
+        raise LogError(fact, place=found.place, hint="RL_DIAGNOSE_DEBUG=1 shows where") from error
     reason = f"{found.sniff.reason}; {run.adapter_reason}" if run.adapter_reason else found.sniff.reason
+    if found.shown:
+        run = replace(run, path=found.shown, files=(found.shown,))
     return replace(run, id=found.id, adapter=found.adapter.name, adapter_reason=reason)
 
 
