@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rl_diagnose.errors import UsageError
+from rl_diagnose.logs.adapter import ReadOptions
 from rl_diagnose.signals.run import LogIssue, NonFinite, Semantics, Series, UnmappedKey
 from rl_diagnose.signals.taxonomy import is_known_signal, suggest_signal
 
@@ -86,17 +87,15 @@ def assemble(
     tag_map: TagMap,
     *,
     algorithm: str | None = None,
-    mapping: Mapping[str, str] | None = None,
+    options: ReadOptions | None = None,
 ) -> Assembled:
     """Series of all numeric keys of a run; `iteration` is still unknown (NaN), see `number_iterations`.
 
     Known keys become signals (of two keys for one signal, the one without a wrapper's prefix and then the first in the
-    map), all others ``raw.<key>``. `mapping` (key → signal id, from the user) wins over the tag map. See
-    `merge_sessions` for restarts; further issue codes are ``non_finite`` and ``mapping_unused``.
+    map), all others ``raw.<key>``. The mapping of `options` wins over the tag map. See `merge_sessions` for restarts; further issue codes are ``non_finite`` and ``mapping_unused``.
 
-    Raises `UsageError` when `mapping` names an unknown signal.
+    Raises `UsageError` when that mapping names an unknown signal.
     """
-    mapping = {tag_map.spelling(key): _checked(key, signal) for key, signal in (mapping or {}).items()}
 
     def on_main_axis(key: str) -> bool:
         return tag_map.split_prefix(key)[0] is None and tag_map.understands(key)
@@ -111,6 +110,12 @@ def assemble(
         new = {key: track for key, track in merged.items() if key not in tracks}
         tracks |= new
         issues += [issue for issue in odd if new or issue.code not in ("duplicate_steps", "backward_steps")]
+    asked = ReadOptions() if options is None else options
+    by_user, by_house = (
+        {tag_map.spelling(key): signal for key, signal in given.items()} for given in (asked.mapping, asked.house)
+    )
+    spelled = ReadOptions(mapping=by_user, house=by_house)
+    mapping = {key: _checked(key, signal) for key, signal in spelled.mapping_for(tracks).items()}
     issues += [
         LogIssue("mapping_unused", f"the mapped key {key} is not in this log")
         for key in sorted(set(mapping) - set(tracks))

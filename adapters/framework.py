@@ -99,7 +99,7 @@ class MapAdapter:
         layers = [layer for layer in layers if any(one.tracks for one in layer)]
         algorithm = self._algorithm(layers, source.path.name)
         name = algorithm.id if algorithm else None
-        assembled = assemble(layers, self.tag_map, algorithm=name, mapping=options.mapping)
+        assembled = assemble(layers, self.tag_map, algorithm=name, options=options)
         series, off = self._computed(assembled.series)
         if not any(len(one) for one in series.values()):
             raise LogError(

@@ -57,8 +57,8 @@ class NamedColumns:
     """An adapter for tables which no framework's adapter wants, in files that `read_file` reads.
 
     In a folder it looks at files whose name (in lower case) has one of `endings` or is one of `names`, and at any file
-    that was named itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one counts;
-    `quiet` leaves out why files in a folder were not taken, for endings that many files have which are no logs.
+    that was named itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one
+    counts; `quiet` leaves out why files in a folder were not taken, for endings which many files have that are no logs.
     """
 
     name: str
@@ -95,7 +95,7 @@ class NamedColumns:
     def read(self, source: RunSource, options: ReadOptions) -> Run:
         """Read one table. Raises `LogError` when it holds no run, or several; `UsageError` for a wrong mapping."""
         table = self.read_file(source.path)
-        columns = choose_columns(table, name_map(), options.mapping)
+        columns = choose_columns(table, name_map(), options.mapping_for((*table.numbers, *table.texts)))
         _refuse(table, columns, source.path)
         assembled, steps = _assembled(table, columns)
         issues = [*table.issues, *columns.issues, *assembled.issues]

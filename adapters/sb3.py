@@ -117,7 +117,7 @@ class StableBaselines3:
             hparams={name: value for file in events for name, value in file.hparams.items()},
             env=next((monitor.env_id for monitor in monitors if monitor.env_id), None),
         )
-        assembled = assemble(layers, tag_map(), algorithm=context.algorithm, mapping=options.mapping)
+        assembled = assemble(layers, tag_map(), algorithm=context.algorithm, options=options)
         issues += [*context.issues, *assembled.issues]
         series = _with_iterations(assembled, context, issues)
         for evaluation in evaluations:

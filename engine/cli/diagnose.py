@@ -70,10 +70,12 @@ def parser() -> Parser:
 def run(options: argparse.Namespace) -> int:
     """Diagnose what the command line asks for, print or write the report, return the exit code."""
     from ..diagnosis.pipeline import diagnose
+    from ..project import load_project
     from . import output
     from .options import paths, progress_bar
 
     where = paths(options)
+    project = load_project()
     to_stdout = options.output in {None, "-"}
     target_format = (options.format or "rich") if to_stdout else output.format_for(options.output, options.format)
     if not to_stdout:
@@ -83,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
             where,
             options.rules or None,
             mapping=dict(options.map),
-            action_space=options.action_space,
+            action_space=options.action_space or project.action_space,
+            house=dict(project.mapping),
             progress=progress,
         )
     nothing = _nothing_readable(result)
@@ -95,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         _write(result, target_format, options)
     if nothing is not None:
         raise nothing
-    return _exit_code(result, options.fail_at)
+    return _exit_code(result, project.fail_at if options.fail_at is None else options.fail_at)
 
 
 def _text(result: Diagnosis, target_format: str, options: argparse.Namespace) -> str:

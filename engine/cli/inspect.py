@@ -34,13 +34,16 @@ def run(options: argparse.Namespace) -> int:
     """Show every run below the paths; raises `NoReadableRunError` when none of them could be read."""
     from ..diagnosis.reading import Unreadable, locate, read_options, read_runs
     from ..errors import NoReadableRunError
+    from ..project import load_project
     from .options import paths, progress_bar
     from .output import print_bytes
 
     where = paths(options)
+    project = load_project()
+    asked = read_options(dict(options.map), options.action_space or project.action_space, dict(project.mapping))
     located = locate(where)
     with progress_bar("Reading runs") as progress:
-        read = list(read_runs(located.sources, read_options(dict(options.map), options.action_space), progress))
+        read = list(read_runs(located.sources, asked, progress))
     runs = [one for one in read if not isinstance(one, Unreadable)]
     failed = [one for one in read if isinstance(one, Unreadable)]
     unreadable = [(one.path, one.reason) for one in failed]

@@ -32,13 +32,14 @@ def diagnose(
     *,
     mapping: Mapping[str, str] | None = None,
     action_space: ActionSpace | str | None = None,
+    house: Mapping[str, str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Read all runs below `path` (or several paths) and say what went wrong in each.
 
     `rulebooks` are ids (``"ppo"``, ``"ppo@1.0.0"``), paths or loaded books; by default each run gets the book for its
     algorithm. `mapping` reads keys of the log as signals, `action_space` is an `ActionSpace` or text such as
-    ``discrete:4``. `progress` is told (runs read, runs in all).
+    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `progress` is told (runs read, runs in all).
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
     a path that does not exist or an option that cannot be meant, `NoReadableRunError` where no log is found,
@@ -46,7 +47,7 @@ def diagnose(
     """
     paths = [os.fspath(path)] if isinstance(path, str | os.PathLike) else [os.fspath(one) for one in path]
     chosen = _books(rulebooks)
-    options = read_options(mapping, action_space)
+    options = read_options(mapping, action_space, house)
     located = locate(paths)
     results: dict[int, RunDiagnosis] = {}
     batch: dict[int, Run] = {}

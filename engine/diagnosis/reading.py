@@ -62,10 +62,17 @@ def load_run(
     return _load_run(os.fspath(path), read_options(mapping, action_space))
 
 
-def read_options(mapping: Mapping[str, str] | None, action_space: ActionSpace | str | None) -> ReadOptions:
-    """What the user said about the log. Raises `UsageError` for an action space that cannot be meant."""
+def read_options(
+    mapping: Mapping[str, str] | None,
+    action_space: ActionSpace | str | None,
+    house: Mapping[str, str] | None = None,
+) -> ReadOptions:
+    """What the user said about the log, and in `house` about the project's logs in general.
+
+    Raises `UsageError` for an action space that cannot be meant.
+    """
     space = parse_action_space(action_space) if isinstance(action_space, str) else action_space
-    return ReadOptions(mapping=dict(mapping or {}), action_space=space)
+    return ReadOptions(mapping=dict(mapping or {}), action_space=space, house=dict(house or {}))
 
 
 def locate(paths: Sequence[str]) -> Located:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from ..signals.run import ActionSpace, Run
@@ -49,10 +49,21 @@ class Sniff:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the user said about the log: source key → signal id, and the action space if given."""
+    """What the user said about the log: source key → signal id, and the action space if given.
+
+    `mapping` is about this log: a key that it does not have is an error. `house` is about all logs of a project: it
+    counts where a log has the key, and yields to `mapping`.
+    """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     action_space: ActionSpace | None = None
+    house: Mapping[str, str] = field(default_factory=dict)
+
+    def mapping_for(self, keys: Iterable[str]) -> dict[str, str]:
+        """The mapping for a log that has these keys."""
+        given = {key: self.house[key] for key in keys if key in self.house}
+        taken = set(self.mapping.values())
+        return {key: signal for key, signal in given.items() if signal not in taken} | dict(self.mapping)
 
 
 @runtime_checkable

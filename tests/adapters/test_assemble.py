@@ -13,6 +13,7 @@ from rl_diagnose.adapters.readers.points import Table
 from rl_diagnose.adapters.sessions import LogSource
 from rl_diagnose.adapters.tagmap import TagMap, load_tag_map
 from rl_diagnose.errors import UsageError
+from rl_diagnose.logs.adapter import ReadOptions
 
 Cells = Sequence[float | None]
 MAP = """
@@ -51,9 +52,11 @@ def table(file: str = "t.csv", /, **columns: Cells) -> Table:
     return Table(file, len(next(iter(columns.values()))), numbers, non_finite)
 
 
-def read(tag_map: TagMap, *tables: Table, mapping: dict[str, str] | None = None) -> Assembled:
+def read(
+    tag_map: TagMap, *tables: Table, mapping: dict[str, str] | None = None, house: dict[str, str] | None = None
+) -> Assembled:
     layers: list[list[LogSource]] = [[table_source(t, tag_map.step_keys)[0]] for t in tables]
-    return assemble(layers, tag_map, mapping=mapping)
+    return assemble(layers, tag_map, options=ReadOptions(mapping=mapping or {}, house=house or {}))
 
 
 def columns(**extra: Cells) -> Table:
@@ -196,3 +199,15 @@ def test_values_with_a_lag_belong_to_the_iteration_before(tag_map: TagMap) -> No
     assert numbered["policy.kl"].step.tolist() == [20, 30]  # steps stay as logged
     unlagged = number_iterations(got, lambda steps: steps / 10.0 - 1.0, lagged=False)
     assert unlagged["policy.kl"].iteration.tolist() == [1, 2]
+
+
+def test_a_mapping_for_all_logs_of_a_project_counts_where_the_key_is_and_yields_to_that_for_this_log(
+    tag_map: TagMap,
+) -> None:
+    table = columns(mine=[7.0, 8.0, 9.0], other=[1.0, 2.0, 3.0])
+    house = {"mine": "reward.train", "absent": "reward.eval"}
+    got = read(tag_map, table, house=house)
+    assert got.series["reward.train"].value.tolist() == [7, 8, 9]
+    assert not got.issues
+    got = read(tag_map, table, house=house, mapping={"other": "reward.train"})
+    assert got.series["reward.train"].value.tolist() == [1, 2, 3]

@@ -28,6 +28,7 @@ class Done:
 def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """`command("inspect", path)` runs the program and gives its exit code and output."""
     monkeypatch.delenv("RL_DIAGNOSE_DEBUG", raising=False)
+    monkeypatch.delenv("RL_DIAGNOSE_RULES", raising=False)
     monkeypatch.setenv("COLUMNS", "100")
 
     def run(*words: str | Path) -> Done:
