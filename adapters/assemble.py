@@ -92,7 +92,8 @@ def assemble(
     """Series of all numeric keys of a run; `iteration` is still unknown (NaN), see `number_iterations`.
 
     Known keys become signals (of two keys for one signal, the one without a wrapper's prefix and then the first in the
-    map), all others ``raw.<key>``. The mapping of `options` wins over the tag map. See `merge_sessions` for restarts; further issue codes are ``non_finite`` and ``mapping_unused``.
+    map), all others ``raw.<key>``. The mapping of `options` wins over the tag map. See `merge_sessions` for restarts;
+    further issue codes are ``non_finite`` and ``mapping_unused``.
 
     Raises `UsageError` when that mapping names an unknown signal.
     """

@@ -39,7 +39,8 @@ def diagnose(
 
     `rulebooks` are ids (``"ppo"``, ``"ppo@1.0.0"``), paths or loaded books; by default each run gets the book for its
     algorithm. `mapping` reads keys of the log as signals, `action_space` is an `ActionSpace` or text such as
-    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `progress` is told (runs read, runs in all).
+    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `progress` is told (runs read, runs
+    in all).
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
     a path that does not exist or an option that cannot be meant, `NoReadableRunError` where no log is found,

@@ -11,18 +11,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["SKIPPED_FOLDERS", "find_folders"]
+__all__ = ["HIDDEN_LOG_FOLDERS", "SKIPPED_FOLDERS", "find_folders"]
 
 SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 """Folders which are never looked into, beside hidden ones (a name that starts with a dot)."""
+
+HIDDEN_LOG_FOLDERS = frozenset({".summary"})
+"""Hidden folders that hold logs all the same (Sample Factory's)."""
 
 
 def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) -> Iterator[Folder]:
     """The folder `path` and those below it that hold regular files, parents first, by name; for a file, that file.
 
-    Hidden folders and `SKIPPED_FOLDERS` are left out, except as `path` itself, and so are pipes, sockets and devices.
-    A linked folder is entered once, after all folders that are really there, and never a second time. `report` is told
-    of folders that cannot be opened and of links that lead nowhere.
+    Hidden folders (but for `HIDDEN_LOG_FOLDERS`) and `SKIPPED_FOLDERS` are left out, except as `path` itself, and so
+    are pipes, sockets and devices. A linked folder is entered once, after all folders that are really there, and never
+    a second time. `report` is told of folders that cannot be opened and of links that lead nowhere.
     """
     if path.is_file():
         yield Folder(path, (path,))
@@ -58,7 +61,8 @@ def _walk(root: Path, seen: set[str], linked: list[Path], tell: Callable[[Path, 
             if _is(entry.is_file):
                 files.append(place)
             elif _is(entry.is_dir):
-                if not entry.name.startswith(".") and entry.name not in SKIPPED_FOLDERS:
+                hidden = entry.name.startswith(".") and entry.name not in HIDDEN_LOG_FOLDERS
+                if not hidden and entry.name not in SKIPPED_FOLDERS:
                     (linked if entry.is_symlink() else folders).append(place)
             elif entry.is_symlink():
                 tell(place, "a link that leads nowhere or to itself")

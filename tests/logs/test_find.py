@@ -126,3 +126,8 @@ def test_a_folder_that_vanishes_is_reported(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(os, "scandir", scandir)
     assert found(tmp_path) == ["b"]
     assert reports(tmp_path) == ["a: cannot be opened: No such file or directory"]
+
+
+def test_a_hidden_folder_that_a_framework_logs_into_is_looked_into(tmp_path: Path) -> None:
+    touch(tmp_path / "exp" / ".summary" / "0" / "events")
+    assert found(tmp_path) == ["exp/.summary/0"]
