@@ -5,6 +5,7 @@ Run by `make dist`; not a pytest module because it needs the network to fetch th
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -24,6 +25,20 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}\n{done.stderr}")
     return done.stdout
+
+
+def check_third_party(scripts: Path, elsewhere: Path) -> None:
+    """Install an adapter package of a third party beside the product: the good one reads, the broken one is named."""
+    package = shutil.copytree(ROOT / "tests" / "packaging" / "house_adapter", elsewhere / "house_adapter")
+    run(scripts / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", package)
+    (elsewhere / "mine.house").write_text("".join(f"{i}00;{i};0.01\n" for i in range(50)), "utf-8")
+    inspected = json.loads(run(scripts / "rl-diagnose", "inspect", "mine.house", "--format", "json", cwd=elsewhere))
+    (read,) = inspected["runs"]
+    if read["adapter"] != "house" or {s["signal"] for s in read["signals"]} != {"reward.train", "policy.kl"}:
+        sys.exit(f"the third party's adapter was not used: {inspected}")
+    if "the house's second adapter is broken" not in " ".join(inspected["notes"]):
+        sys.exit(f"the broken adapter is not named: {inspected['notes']}")
+    run(scripts / "rl-diagnose", "mine.house", cwd=elsewhere)
 
 
 def main() -> None:
@@ -61,6 +76,7 @@ def main() -> None:
         if "earning rate" not in out:
             sys.exit(f"the installed command does not name the learning rate in the example run:\n{out}")
         run(scripts / "python", "-m", "rl_diagnose", example, "--format", "json", cwd=elsewhere)
+        check_third_party(scripts, elsewhere)
     print(f"wheel checked: {wheel.name}, {len(names)} files")  # noqa: T201 - a script's own report
 
 
