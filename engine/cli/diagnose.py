@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
             mapping=dict(options.map),
             action_space=options.action_space or project.action_space,
             house=dict(project.mapping),
+            suppressions=project.suppressions,
             progress=progress,
         )
     nothing = _nothing_readable(result)

@@ -13,11 +13,14 @@ from .findings import cause_finding, measurements, symptom_finding
 from .model import BookRef, RunDiagnosis
 from .primary import choose
 from .remedies import RemedyContext, plan_remedies
+from .suppressing import suppress
 from .verdict import gaps, judge, remarks
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping, Sequence
 
+    from ..project import Suppression
     from ..rules.book import Book
     from ..signals.run import ConfigValue, Run
     from .assess import Assessment
@@ -31,8 +34,16 @@ WORTH_A_REMEDY = 0.05
 _NO_FRAMEWORK = {"console", "csv", "jsonl", "parquet", "", "unknown"}
 
 
-def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments: Sequence[Assessment]) -> RunDiagnosis:
-    """The diagnosis of `run`, which is number `row` of every assessment."""
+def conclude(
+    run: Run,
+    config: Mapping[str, ConfigValue],
+    row: int,
+    assessments: Sequence[Assessment],
+    suppressions: Sequence[Suppression] = (),
+    *,
+    today: dt.date,
+) -> RunDiagnosis:
+    """The diagnosis of `run`, which is number `row` of every assessment; `suppressions` count as of `today`."""
     signals = RunSignals(run)
     symptoms: dict[str, SymptomFinding] = {}
     by_book: dict[str, dict[str, SymptomFinding]] = {}
@@ -43,12 +54,14 @@ def conclude(run: Run, config: Mapping[str, ConfigValue], row: int, assessments:
             causes.setdefault(finding.id, (finding, assessment))
         for name, seen in own.items():
             symptoms.setdefault(name, seen)
-    ranked = sorted(causes.values(), key=lambda pair: _rank(pair[0]))
-    findings = [finding for finding, _ in ranked]
+    by_rank = sorted(causes.values(), key=lambda pair: _rank(pair[0]))
+    books = [assessment.book for assessment in assessments]
+    findings = suppress([finding for finding, _ in by_rank], run, books, suppressions, today)
+    ranked = [(finding, assessment) for finding, (_, assessment) in zip(findings, by_rank, strict=True)]
     verdict, reason = judge(run, findings)
     primary = None
     if verdict == "finding":
-        top, assessment = next(pair for pair in ranked if _is_fault(pair[0]))
+        top, assessment = next(pair for pair in ranked if _counts(pair[0]))
         primary = choose(assessment.book, top, run, by_book[assessment.book.sha256])
     wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
     required = {name for finding in findings for name in finding.missing}
@@ -95,8 +108,9 @@ def _rank(finding: CauseFinding) -> tuple[bool, float, str]:
     return finding.probability is None, -(finding.probability or 0.0), finding.id
 
 
-def _is_fault(finding: CauseFinding) -> bool:
-    return finding.kind == "fault" and finding.status == "assessed" and not finding.experimental
+def _counts(finding: CauseFinding) -> bool:
+    assessed = finding.kind == "fault" and finding.status == "assessed"
+    return assessed and not finding.experimental and finding.suppressed is None
 
 
 def _symptoms(signals: RunSignals, row: int, assessment: Assessment) -> dict[str, SymptomFinding]:

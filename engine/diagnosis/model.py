@@ -22,6 +22,7 @@ __all__ = [
     "NotChecked",
     "RemedyPlan",
     "RunDiagnosis",
+    "Suppressed",
     "SymptomFinding",
     "Verdict",
 ]
@@ -121,8 +122,22 @@ class RemedyPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppressed:
+    """Why a finding counts for nothing: the project file's reason, its glob over runs, and the last day on which the
+    suppression counts (ISO 8601; None: it does not end)."""
+
+    reason: str
+    runs: str
+    expires: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CauseFinding:
-    """A cause with its probability (None when it is not assessable) and the ledger that leads to it."""
+    """A cause with its probability (None when it is not assessable) and the ledger that leads to it.
+
+    `suppressed` is set on a fault that the project file declares known and accepted: it stays here with its
+    probability, but neither the verdict nor the exit code rests on it.
+    """
 
     id: str
     book: str
@@ -141,6 +156,7 @@ class CauseFinding:
     tell_apart: str = ""
     references: tuple[str, ...] = ()
     experimental: bool = False
+    suppressed: Suppressed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +216,16 @@ class RunDiagnosis:
 
     @property
     def findings(self) -> tuple[CauseFinding, ...]:
-        """Assessed faults, the most probable first; experimental causes are not among them."""
+        """Assessed faults that count, the most probable first: neither experimental nor suppressed ones."""
+        return tuple(c for c in self._faults if c.suppressed is None)
+
+    @property
+    def suppressed_findings(self) -> tuple[CauseFinding, ...]:
+        """Assessed faults that would count, were they not suppressed; the most probable first."""
+        return tuple(c for c in self._faults if c.suppressed is not None)
+
+    @property
+    def _faults(self) -> tuple[CauseFinding, ...]:
         return tuple(
             c
             for c in self.causes
@@ -215,7 +240,10 @@ class RunDiagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The answer for a path: one `RunDiagnosis` a run, and the rulebooks that spoke."""
+    """The answer for a path: one `RunDiagnosis` a run, and the rulebooks that spoke.
+
+    `suppressed` is how many findings (a fault of at least 50 % in one run) the project file suppresses.
+    """
 
     path: str
     rulebooks: tuple[BookRef, ...]

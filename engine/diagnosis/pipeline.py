@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from ..rules.book import Book
@@ -12,11 +12,14 @@ from .assess import assess
 from .conclude import conclude
 from .model import Diagnosis, RunDiagnosis
 from .reading import Unreadable, load_run, locate, read_options, read_runs
+from .suppressing import suppression_notes
 from .values import configuration
+from .verdict import FINDING_AT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ..project import Suppression
     from ..signals.run import ActionSpace, Run
 
 __all__ = ["diagnose", "diagnose_run", "diagnose_runs", "load_run"]
@@ -33,14 +36,15 @@ def diagnose(
     mapping: Mapping[str, str] | None = None,
     action_space: ActionSpace | str | None = None,
     house: Mapping[str, str] | None = None,
+    suppressions: Sequence[Suppression] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Read all runs below `path` (or several paths) and say what went wrong in each.
 
     `rulebooks` are ids (``"ppo"``, ``"ppo@1.0.0"``), paths or loaded books; by default each run gets the book for its
     algorithm. `mapping` reads keys of the log as signals, `action_space` is an `ActionSpace` or text such as
-    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `progress` is told (runs read, runs
-    in all).
+    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `suppressions` are the findings that
+    count for nothing, as of today (UTC). `progress` is told (runs read, runs in all).
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
     a path that does not exist or an option that cannot be meant, `NoReadableRunError` where no log is found,
@@ -50,6 +54,7 @@ def diagnose(
     chosen = _books(rulebooks)
     options = read_options(mapping, action_space, house)
     located = locate(paths)
+    now = datetime.now(UTC)
     results: dict[int, RunDiagnosis] = {}
     batch: dict[int, Run] = {}
     for i, read in enumerate(read_runs(located.sources, options, progress)):
@@ -58,17 +63,24 @@ def diagnose(
             continue
         batch[i] = read
         if len(batch) == BATCH:
-            results.update(zip(batch, diagnose_runs(list(batch.values()), chosen), strict=True))
+            results.update(
+                zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True)
+            )
             batch = {}
-    results.update(zip(batch, diagnose_runs(list(batch.values()), chosen), strict=True))
+    results.update(zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True))
     runs = tuple(results[i] for i in sorted(results))
     spoke = {book for run in runs for book in run.rulebooks}
+    remarks = []
+    if suppressions:
+        used = [load_book(f"{book.id}@{book.version}") for book in spoke] if chosen is None else chosen
+        remarks = suppression_notes(used, suppressions, now.date())
     return Diagnosis(
         path=", ".join(paths),
         rulebooks=tuple(sorted(spoke, key=lambda book: (book.id, book.version, book.sha256))),
         runs=runs,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        notes=(*located.notes, *(problem.render() for problem in library_problems())),
+        created=now.isoformat(timespec="seconds"),
+        suppressed=sum((c.probability or 0.0) >= FINDING_AT for run in runs for c in run.suppressed_findings),
+        notes=(*located.notes, *remarks, *(problem.render() for problem in library_problems())),
     )
 
 
@@ -77,15 +89,24 @@ def diagnose_run(run: Run, rulebooks: str | Sequence[str | os.PathLike[str] | Bo
     return diagnose_runs([run], _books(rulebooks))[0]
 
 
-def diagnose_runs(runs: Sequence[Run], books: Sequence[Book] | None = None) -> list[RunDiagnosis]:
+def diagnose_runs(
+    runs: Sequence[Run], books: Sequence[Book] | None = None, suppressions: Sequence[Suppression] = ()
+) -> list[RunDiagnosis]:
     """Diagnose runs together, in their order; the answer for a run does not depend on the others."""
+    return _diagnose_runs(runs, books, suppressions, datetime.now(UTC).date())
+
+
+def _diagnose_runs(
+    runs: Sequence[Run], books: Sequence[Book] | None, suppressions: Sequence[Suppression], today: date
+) -> list[RunDiagnosis]:
     groups: dict[tuple[str, ...], tuple[tuple[Book, ...], list[int]]] = {}
     for i, run in enumerate(runs):
         chosen = tuple(books) if books is not None else _default_books(run)
         groups.setdefault(tuple(f"{b.id}@{b.sha256}" for b in chosen), (chosen, []))[1].append(i)
     results: dict[int, RunDiagnosis] = {}
     for chosen, members in groups.values():
-        results.update(zip(members, _diagnose_group([runs[i] for i in members], chosen), strict=True))
+        concluded = _diagnose_group([runs[i] for i in members], chosen, suppressions, today)
+        results.update(zip(members, concluded, strict=True))
     return [results[i] for i in range(len(runs))]
 
 
@@ -100,9 +121,12 @@ def _default_books(run: Run) -> tuple[Book, ...]:
     return tuple(load_book(name) for name in default_books_for(run.algorithm, run.framework, run.action_space.kind))
 
 
-def _diagnose_group(runs: Sequence[Run], books: Sequence[Book]) -> list[RunDiagnosis]:
+def _diagnose_group(
+    runs: Sequence[Run], books: Sequence[Book], suppressions: Sequence[Suppression], today: date
+) -> list[RunDiagnosis]:
     configs = [configuration(run) for run in runs]
     assessments = [assess(book, runs, configs) for book in books]
     return [
-        conclude(run, config, row, assessments) for row, (run, config) in enumerate(zip(runs, configs, strict=True))
+        conclude(run, config, row, assessments, suppressions, today=today)
+        for row, (run, config) in enumerate(zip(runs, configs, strict=True))
     ]

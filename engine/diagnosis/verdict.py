@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ..signals.run import Run
-    from .model import CauseFinding, SymptomFinding, Verdict
+    from .model import CauseFinding, Suppressed, SymptomFinding, Verdict
 
 __all__ = ["FINDING_AT", "gaps", "judge", "remarks"]
 
@@ -30,7 +30,7 @@ _FAMILIES = {
     "off_policy": frozenset(
         {"c51", "crossq", "ddpg", "discrete_sac", "dqn", "qrdqn", "rainbow", "redq", "sac", "td3", "tqc"}
     ),
-    "llm_rl": frozenset({"dapo", "grpo", "rloo", "remax"}),
+    "llm_rl": frozenset({"dapo", "dr_grpo", "grpo", "gspo", "reinforce_pp", "remax", "rlhf_ppo", "rloo"}),
 }
 _LIKE_PPO = frozenset({"appo", "maskable_ppo", "recurrent_ppo"})
 _RETURNS = ("reward.train", "reward.eval")
@@ -39,7 +39,8 @@ _RETURNS = ("reward.train", "reward.eval")
 def judge(run: Run, causes: Sequence[CauseFinding]) -> tuple[Verdict, str]:
     """The verdict and its reason. A run is never called fine: at best nothing that was checked reached 50 %."""
     assessed = [c for c in causes if c.status == "assessed" and c.probability is not None and not c.experimental]
-    faults = [c for c in assessed if c.kind == "fault"]
+    suppressed = [c for c in assessed if c.kind == "fault" and c.suppressed is not None]
+    faults = [c for c in assessed if c.kind == "fault" and c.suppressed is None]
     top = max(faults, key=_probability, default=None)
     blind = max((c for c in assessed if c.kind == "insufficient"), key=_probability, default=None)
     if blind is not None and _probability(blind) >= max(FINDING_AT, _probability(top)):
@@ -48,12 +49,16 @@ def judge(run: Run, causes: Sequence[CauseFinding]) -> tuple[Verdict, str]:
         return "finding", f"{top.title} ({percent(_probability(top))})"
     if run.points < FEWEST_POINTS:
         return "cannot_tell", f"{count(run.points, 'point')} in the log; fewer than {FEWEST_POINTS} show no course"
+    if not faults and suppressed:
+        return "cannot_tell", "every fault that could be assessed is suppressed"
     if not faults:
         return "cannot_tell", "no cause could be assessed with what the log holds"
     if not any(len(run.series[name]) for name in _RETURNS if name in run.series):
         return "cannot_tell", "the log holds no return, so nothing can be said about how the run did"
     most = f"; the most probable is {top.title} at {percent(_probability(top))}" if top is not None else ""
-    return "nothing_found", f"{count(len(faults), 'fault')} checked, none reached {share(FINDING_AT)}{most}"
+    hidden = sum(_probability(c) >= FINDING_AT for c in suppressed)
+    aside = f"; {count(hidden, 'suppressed finding')} left out" if hidden else ""
+    return "nothing_found", f"{count(len(faults), 'fault')} checked, none reached {share(FINDING_AT)}{most}{aside}"
 
 
 def _probability(cause: CauseFinding | None) -> float:
@@ -75,6 +80,8 @@ def remarks(
             continue
         if cause.kind == "benign":
             said.append(f"{cause.title} ({percent(_probability(cause))}): not a fault. {cause.description}".strip())
+        elif cause.suppressed is not None and not cause.experimental:
+            said.append(_suppression_words(cause, cause.suppressed))
         elif cause.kind == "fault" and cause.experimental:
             said.append(
                 f"{cause.title} ({percent(_probability(cause))}) is an experimental rule and counts for no verdict"
@@ -91,7 +98,7 @@ def remarks(
     if run.algorithm is None and not named_algorithm:
         said.append(
             "The log does not tell the algorithm: only rules for every algorithm were applied; "
-            "--rules names a book for one (ppo, dqn, actor_critic)"
+            "--rules names a book for one (ppo, dqn, actor_critic, llm_rl)"
         )
     if run.action_space.origin == "inferred":
         said.append(f"The action space was inferred: {run.action_space.detail or run.action_space.kind}")
@@ -99,6 +106,12 @@ def remarks(
     if keys:
         said.append(f"Keys that were not understood: {', '.join(keys[:4])}; see rl-diagnose inspect")
     return tuple(said)
+
+
+def _suppression_words(cause: CauseFinding, by: Suppressed) -> str:
+    runs = f", runs {by.runs}" if by.runs != "*" else ""
+    until = f", until {by.expires}" if by.expires else ""
+    return f"Suppressed: {cause.title} ({percent(_probability(cause))}{runs}{until}): {by.reason}"
 
 
 def _bad(symptom: SymptomFinding, causes: Iterable[CauseFinding]) -> bool:

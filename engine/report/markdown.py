@@ -48,6 +48,7 @@ def to_markdown(diagnosis: Diagnosis) -> str:
     runs = sorted(diagnosis.runs, key=words.severity)
     lines = [HEADER, "", f"- Created: {diagnosis.created}", f"- Path: {code(diagnosis.path)}"]
     lines += [f"- Rulebooks: {escape(words.book_words(diagnosis.rulebooks))}"] if diagnosis.rulebooks else []
+    lines += [f"- {words.suppressed_words(diagnosis)} (see Remarks)"] if diagnosis.suppressed else []
     lines += [f"- {escape(note)}" for note in diagnosis.notes]
     lines.append("")
     if len(runs) > 1:
@@ -134,7 +135,8 @@ def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]
 
 
 def _kind(cause: CauseFinding) -> str:
-    return f"{cause.kind}, experimental" if cause.experimental else cause.kind
+    marks = ("experimental" if cause.experimental else "", "suppressed" if cause.suppressed else "")
+    return ", ".join((cause.kind, *(mark for mark in marks if mark)))
 
 
 def _action(cause: CauseFinding) -> list[str]:

@@ -15,7 +15,7 @@ from .text import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..diagnosis.model import Curve, Diagnosis, RemedyPlan, RunDiagnosis
+    from ..diagnosis.model import CauseFinding, Curve, Diagnosis, RemedyPlan, RunDiagnosis
 
 __all__ = ["to_html"]
 
@@ -30,7 +30,8 @@ def to_html(diagnosis: Diagnosis) -> str:
     """One ``<div>`` without scripts, style sheets or links to anywhere."""
     runs = sorted(diagnosis.runs, key=words.severity)
     body = _run(runs[0]) if len(runs) == 1 else _table(diagnosis, runs)
-    notes = "".join(f"<p>{_t(note)}</p>" for note in diagnosis.notes)
+    said = [words.suppressed_words(diagnosis)] if diagnosis.suppressed and len(runs) == 1 else []
+    notes = "".join(f"<p>{_t(note)}</p>" for note in (*said, *diagnosis.notes))
     books = (
         f'<p style="opacity:.6">Rulebooks: {_t(words.book_words(diagnosis.rulebooks))}</p>'
         if diagnosis.rulebooks
@@ -59,7 +60,7 @@ def _run(run: RunDiagnosis) -> str:
     parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:12px">{plots}</div>' if plots else "")
     causes = words.main_causes(run)
     if causes:
-        rows = "".join(f"<tr><td>{_bar(c.probability or 0.0)}</td><td>{_t(c.title)}</td></tr>" for c in causes)
+        rows = "".join(f"<tr><td>{_bar(c.probability or 0.0)}</td><td>{_t(_cause(c))}</td></tr>" for c in causes)
         parts.append(f"<table>{rows}</table><p>Probabilities: {_t(words.calibration_words(run))}</p>")
     if run.top is not None:
         evidence = [
@@ -73,6 +74,10 @@ def _run(run: RunDiagnosis) -> str:
     parts.append(_details("Could not be checked", [words.gap_words(gap) for gap in run.not_checked]))
     parts.append(_details("The log itself", [words.issue_words(issue) for issue in run.log_issues]))
     return "".join(parts)
+
+
+def _cause(cause: CauseFinding) -> str:
+    return f"{cause.title} (suppressed)" if cause.suppressed else cause.title
 
 
 def _bar(probability: float) -> str:

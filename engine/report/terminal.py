@@ -61,6 +61,8 @@ class TerminalReport:
         runs = self.diagnosis.runs
         if len(runs) == 1:
             yield _run(runs[0], look)
+            if self.diagnosis.suppressed:
+                yield look.text(f"{words.suppressed_words(self.diagnosis)} (see Remarks)", "yellow")
         else:
             yield runs_table(self.diagnosis, width=look.width, ascii_only=look.ascii)
             if self.verbose:
@@ -227,7 +229,8 @@ def _causes(run: RunDiagnosis, causes: list[CauseFinding], look: _Look) -> Rende
 
 def _kind_words(cause: CauseFinding) -> str:
     kinds = {"benign": "explains it without a fault", "insufficient": "too little to tell"}
-    return ", ".join(p for p in (kinds.get(cause.kind, ""), "experimental" if cause.experimental else "") if p)
+    marks = ("experimental" if cause.experimental else "", "suppressed" if cause.suppressed else "")
+    return ", ".join(p for p in (kinds.get(cause.kind, ""), *marks) if p)
 
 
 def _coverage_words(cause: CauseFinding) -> str:

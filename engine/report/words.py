@@ -40,6 +40,7 @@ __all__ = [
     "severity",
     "sign_words",
     "summary",
+    "suppressed_words",
 ]
 
 VERDICTS = {
@@ -96,8 +97,8 @@ def hidden_causes(run: RunDiagnosis) -> int:
 
 
 def checked_titles(run: RunDiagnosis) -> list[str]:
-    """Titles of the faults that were assessed, whatever came out, in alphabetical order."""
-    return sorted({c.title for c in run.causes if c.kind == "fault" and c.status == "assessed"})
+    """Titles of the faults that were assessed and not suppressed, whatever came out, in alphabetical order."""
+    return sorted({c.title for c in run.causes if c.kind == "fault" and c.status == "assessed" and not c.suppressed})
 
 
 def calibration_words(run: RunDiagnosis) -> str:
@@ -200,4 +201,12 @@ def summary(diagnosis: Diagnosis) -> str:
         "cannot_tell": "cannot tell",
         "nothing_found": "with nothing found",
     }
-    return f"{count(len(runs), 'run')}: " + ", ".join(f"{n:,} {words[v]}" for n, v in tally if n)
+    parts = [f"{n:,} {words[v]}" for n, v in tally if n]
+    if diagnosis.suppressed:
+        parts.append(suppressed_words(diagnosis))
+    return f"{count(len(runs), 'run')}: " + ", ".join(parts)
+
+
+def suppressed_words(diagnosis: Diagnosis) -> str:
+    """How many findings the project file suppresses; empty for none."""
+    return f"{count(diagnosis.suppressed, 'finding')} suppressed" if diagnosis.suppressed else ""
