@@ -1,6 +1,6 @@
 """Tag maps: which signal a framework's key is, read from YAML. Data and look-ups only, nothing framework-specific.
 
-A key of a tag map is the framework's own name; a segment ``*`` between slashes stands for any one segment.
+A key of a tag map is the framework's own name; ``*`` stands for any text between two slashes.
 """
 
 from __future__ import annotations
@@ -216,11 +216,13 @@ class TagMap:
 
 
 def _matches(pattern: str, key: str) -> bool:
-    """True when `key` has the segments of `pattern`, where ``*`` is any one segment."""
-    if "*" not in pattern:
-        return pattern == key
-    wanted, given = pattern.split("/"), key.split("/")
-    return len(wanted) == len(given) and all(w in ("*", g) for w, g in zip(wanted, given, strict=True))
+    """True when `key` has the segments of `pattern`, where ``*`` is any text within one segment."""
+    return pattern == key if "*" not in pattern else _pattern(pattern).fullmatch(key) is not None
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile("[^/]*".join(re.escape(part) for part in pattern.split("*")))
 
 
 def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule | None:
