@@ -71,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     """Diagnose what the command line asks for, print or write the report, return the exit code."""
     from ..diagnosis.pipeline import diagnose
     from ..project import load_project
+    from ..rules.choice import chosen_books
     from . import output
     from .options import paths, progress_bar
 
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     with progress_bar("Reading runs") as progress:
         result = diagnose(
             where,
-            options.rules or None,
+            chosen_books(options.rules, project),
             mapping=dict(options.map),
             action_space=options.action_space or project.action_space,
             house=dict(project.mapping),

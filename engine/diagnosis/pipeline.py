@@ -70,10 +70,10 @@ def diagnose(
     results.update(zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True))
     runs = tuple(results[i] for i in sorted(results))
     spoke = {book for run in runs for book in run.rulebooks}
-    remarks = []
+    remarks = [_deprecation(book) for book in chosen or () if book.status == "deprecated"]
     if suppressions:
         used = [load_book(f"{book.id}@{book.version}") for book in spoke] if chosen is None else chosen
-        remarks = suppression_notes(used, suppressions, now.date())
+        remarks += suppression_notes(used, suppressions, now.date())
     return Diagnosis(
         path=", ".join(paths),
         rulebooks=tuple(sorted(spoke, key=lambda book: (book.id, book.version, book.sha256))),
@@ -108,6 +108,11 @@ def _diagnose_runs(
         concluded = _diagnose_group([runs[i] for i in members], chosen, suppressions, today)
         results.update(zip(members, concluded, strict=True))
     return [results[i] for i in range(len(runs))]
+
+
+def _deprecation(book: Book) -> str:
+    instead = f"; use '{book.replaced_by}'" if book.replaced_by else ""
+    return f"the rulebook '{book.id}' {book.version} is deprecated{instead}"
 
 
 def _books(rulebooks: str | Sequence[str | os.PathLike[str] | Book] | None) -> tuple[Book, ...] | None:

@@ -204,7 +204,9 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A resolved rulebook: what it extends is already merged in. `sha256` is of the source bytes of all its files."""
+    """A resolved rulebook: what it extends is already merged in. `sha256` is of the source bytes of all its files.
+
+    A `deprecated` book works when it is asked for by name; `replaced_by` is the id of the one to use instead."""
 
     id: str
     version: str
@@ -219,3 +221,5 @@ class Book:
     extends: tuple[str, ...] = ()
     description: str = ""
     calibration: Calibration | None = None
+    status: Literal["stable", "experimental", "deprecated"] = "stable"
+    replaced_by: str | None = None

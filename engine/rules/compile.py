@@ -97,6 +97,8 @@ class _Compiler:
             extends=tuple(authored.extends),
             description=authored.description,
             calibration=None if calibration is None else Calibration(**calibration.model_dump()),
+            status=authored.status,
+            replaced_by=authored.replaced_by,
         )
 
     def report(self, item: Item, code: str, message: str, path: Path, hint: str | None = None, column: int = 0) -> None:

@@ -30,11 +30,23 @@ if TYPE_CHECKING:
     from .resolve import Merged
     from .yaml_loader import Document
 
-__all__ = ["GROUP", "BookInfo", "default_books_for", "library_problems", "list_books", "load_book", "read_book"]
+__all__ = [
+    "BUILT_IN",
+    "GROUP",
+    "BookInfo",
+    "check_reference",
+    "default_books_for",
+    "library_problems",
+    "list_books",
+    "load_book",
+    "read_book",
+]
 
 GROUP = "rl_diagnose.rulebooks"
+BUILT_IN = "built-in"
 FALLBACK = "core"
 MAX_FILES = 32
+_DIMENSIONS = {"algorithm", "framework", "action_space"}
 _REFERENCE = re.compile(r"(?P<id>[a-z][a-z0-9_.]*)(?:@(?P<version>[0-9]+(?:\.[0-9]+){0,2}))?")
 _VERSION_FILE = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.yaml")
 _REQUIREMENT = re.compile(r"(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,2})")
@@ -74,8 +86,10 @@ def list_books() -> tuple[BookInfo, ...]:
 
 
 def library_problems() -> tuple[Problem, ...]:
-    """Installed packages of rulebooks that cannot be used, and books whose id is taken; the others work."""
-    return _library()[1]
+    """Installed packages of rulebooks that cannot be used, their default books that are invalid, and books whose id is
+    taken; the others work."""
+    troubles = (_trouble(name) for origin, _, name in _defaults() if origin != BUILT_IN)
+    return (*_library()[1], *(problem for problem in troubles if problem is not None))
 
 
 def load_book(reference: str | Path) -> Book:
@@ -83,6 +97,11 @@ def load_book(reference: str | Path) -> Book:
     source = _locate(reference)
     # A file of the user's may change between two calls, an installed one does not.
     return _load_installed(source) if source.by_id else _load(source)
+
+
+def check_reference(reference: str | Path) -> None:
+    """Raises `UsageError` where `reference` is no path and no id and version of a book."""
+    _locate(reference)
 
 
 def read_book(reference: str | Path) -> tuple[Merged | None, list[Problem]]:
@@ -94,33 +113,52 @@ def read_book(reference: str | Path) -> tuple[Merged | None, list[Problem]]:
 
 
 def default_books_for(algorithm: str | None, framework: str | None, action_space: str | None) -> tuple[str, ...]:
-    """Ids of the built-in books for such a run when none is asked for: the most specific that admits it, else `core`.
+    """Ids of the books for such a run when none is asked for: the most specific that admits it, else `core`.
 
-    More specific is a book that restricts more of algorithm, framework and action space; then one that admits fewer
-    values. A book that restricts nothing, or says ``default: false``, is only used when it is asked for.
+    Books of installed packages go before built-in ones. More specific is a book that restricts more of algorithm,
+    framework and action space; then one that admits fewer values. A book that restricts nothing, is deprecated or says
+    ``default: false`` is only used when it is asked for. An invalid one of a package is passed over
+    (`library_problems` names it).
     """
     run = {"algorithm": algorithm, "framework": framework, "action_space": action_space}
     fitting = [
-        (-len(allowed), sum(map(len, allowed.values())), name)
-        for name, allowed in _defaults()
+        (origin == BUILT_IN, -len(allowed), sum(map(len, allowed.values())), name)
+        for origin, allowed, name in _defaults()
         if all(run[dimension] in values for dimension, values in allowed.items())
     ]
-    if fitting:
-        return (min(fitting)[2],)
+    for built_in, _, _, name in sorted(fitting):
+        if built_in or _trouble(name) is None:
+            return (name,)
     return (FALLBACK,) if any(book.id == FALLBACK for book in list_books()) else ()
 
 
 @cache
-def _defaults() -> tuple[tuple[str, dict[str, list[str]]], ...]:
-    """Built-in books that may be chosen by default, with the values that each restricted dimension admits."""
+def _defaults() -> tuple[tuple[str, dict[str, list[str]], str], ...]:
+    """Books that may be chosen by default: origin, the values that each restricted dimension admits, and id."""
     found = []
     for book in list_books():
         document, _ = load_yaml(book.latest)
         head = document.data if document is not None and isinstance(document.data, dict) else {}
-        allowed = {name: values for name, values in (head.get("applies_to") or {}).items() if values}
-        if book.origin == "built-in" and allowed and head.get("default", True):
-            found.append((book.id, allowed))
+        about = head.get("applies_to")
+        allowed = {name: values for name, values in about.items() if values} if isinstance(about, dict) else {}
+        wanted = head.get("default", True) and head.get("status") != "deprecated"
+        if wanted and allowed.keys() <= _DIMENSIONS and all(isinstance(v, list) for v in allowed.values()) and allowed:
+            found.append((book.origin, allowed, book.id))
     return tuple(found)
+
+
+@cache
+def _trouble(name: str) -> Problem | None:
+    """Why the newest version of a package's book cannot be used; None where it can."""
+    try:
+        load_book(name)
+    except RulebookError as error:
+        first, info = error.problems[0], next(book for book in list_books() if book.id == name)
+        place = f"{first.file}:{first.line}:{first.column}" if first.line else first.file
+        message = f"the book '{name}' of {info.origin} cannot be used: {place}: {first.message}"
+        hint = f"rl-diagnose rules check {name} shows everything that is wrong with it"
+        return Problem("RB035", message, str(info.latest), hint=hint, severity="warning")
+    return None
 
 
 @cache
@@ -128,8 +166,7 @@ def _library() -> tuple[tuple[BookInfo, ...], tuple[Problem, ...]]:
     books: dict[str, BookInfo] = {}
     problems: list[Problem] = []
     for origin, name, folders in _roots(problems):
-        for folder in folders:
-            versions = [path.stem for path in folder.iterdir() if _VERSION_FILE.fullmatch(path.name)]
+        for folder, versions in folders:
             if not versions:
                 continue
             if folder.name in books:
@@ -142,23 +179,26 @@ def _library() -> tuple[tuple[BookInfo, ...], tuple[Problem, ...]]:
     return tuple(books[name] for name in sorted(books)), tuple(problems)
 
 
-def _roots(problems: list[Problem]) -> Iterator[tuple[str, str, list[Path]]]:
-    """Origin, name for messages, and the folders of books of each package that has some."""
-    yield "built-in", GROUP, _folders("rl_diagnose.rulebooks")
+def _roots(problems: list[Problem]) -> Iterator[tuple[str, str, list[tuple[Path, list[str]]]]]:
+    """Origin, name for messages, and the folders of books with their versions, of each package."""
+    yield BUILT_IN, GROUP, _folders("rl_diagnose.rulebooks")
     for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
         origin = f"package {entry.dist.name if entry.dist else entry.name}"
         try:
             folders = _folders(entry.module)
-        except Exception as error:  # noqa: BLE001 - importing foreign code may fail in any way; it must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - importing foreign code may fail in any way; it must not stop the others
             message = f"{origin} cannot be used: {type(error).__name__}: {error}"
             problems.append(Problem("RB035", message, entry.value, severity="warning"))
             continue
         yield origin, entry.value, folders
 
 
-def _folders(package: str) -> list[Path]:
+def _folders(package: str) -> list[tuple[Path, list[str]]]:
     children = [child for child in files(package).iterdir() if isinstance(child, Path) and child.is_dir()]
-    return sorted(children, key=lambda child: child.name)
+    return [
+        (folder, [path.stem for path in folder.iterdir() if _VERSION_FILE.fullmatch(path.name)])
+        for folder in sorted(children, key=lambda child: child.name)
+    ]
 
 
 @cache
@@ -233,7 +273,7 @@ class _Reader:
         self.problems += problems
         if document is None:
             return None
-        authored, more = validate(AuthoredBook, document)
+        authored, more = validate(AuthoredBook, document, document.data)
         # Where the YAML itself is wrong, the value that stands in for it is no second mistake.
         places = {(p.line, p.column) for p in problems}
         self.problems += [p for p in more if (p.line, p.column) not in places]

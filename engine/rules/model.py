@@ -311,9 +311,24 @@ Change = Annotated[
 ]
 
 
-class OverrideModel(Strict):
-    """Changes to what `extends` brought in: per name `off`, or per key {replace: …} or {append: […]}."""
+class NewWindow(Strict):
+    """An inherited window under the same name."""
 
+    replace: WindowModel
+
+
+class NewExpression(Strict):
+    """An inherited derived number under the same name."""
+
+    replace: ExpressionText
+
+
+class OverrideModel(Strict):
+    """Changes to what `extends` brought in: per symptom or cause `off`, or per key {replace: …} or {append: […]}; per
+    window or derived number {replace: …}."""
+
+    windows: dict[Name, NewWindow] = {}
+    derive: dict[Name, NewExpression] = {}
     symptoms: dict[Name, Change] = {}
     causes: dict[Name, Change] = {}
 
@@ -340,6 +355,13 @@ class AuthoredBook(Strict):
     title: Text
     description: Prose = ""
     default: bool = Field(default=True, description="false: only used when it is asked for by name")
+    status: Literal["stable", "experimental", "deprecated"] = Field(
+        default="stable",
+        description="experimental: so are the causes written in it; deprecated: only used when it is asked for by name",
+    )
+    replaced_by: BookId | None = Field(
+        default=None, description="the id of the book to use instead of a deprecated one"
+    )
     requires: Requires = Requires()
     extends: Annotated[list[Word], Field(max_length=16)] = []
     applies_to: AppliesToModel = AppliesToModel()

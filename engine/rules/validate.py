@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from .problems import Problem
-    from .yaml_loader import Document
 
-__all__ = ["did_you_mean", "validate"]
+__all__ = ["Placed", "did_you_mean", "validate"]
 
 M = TypeVar("M", bound=BaseModel)
 Path = tuple[str | int, ...]
@@ -46,13 +45,20 @@ _PATTERNS = {
 }
 
 
-def validate(
-    model: type[M], document: Document, data: Any = None, at: tuple[str | int, ...] = ()
-) -> tuple[M | None, list[Problem]]:
-    """The data of `document` (or `data`, which stands for what is at path `at`) as `model`, or all problems."""
-    value = document.data if data is None else data
+class Placed(Protocol):
+    """Something that knows where in a file each part of some data stands."""
+
+    def problem(
+        self, code: str, message: str, path: Path, *, key: bool = False, hint: str | None = None, column: int = 0
+    ) -> Problem:
+        """A problem at the value (or key) at `path`."""
+        ...
+
+
+def validate(model: type[M], where: Placed, value: Any) -> tuple[M | None, list[Problem]]:
+    """`value` as `model`, or all problems at their places according to `where`."""
     if not isinstance(value, dict):
-        return None, [document.problem("RB012", "a mapping of fields is expected here", at)]
+        return None, [where.problem("RB012", "a mapping of fields is expected here", ())]
     try:
         return model.model_validate(value), []
     except ValidationError as error:
@@ -64,7 +70,7 @@ def validate(
         return None, in_file_order(
             problem
             for (path, key), entries in places.items()
-            for problem in _problems(model, document, entries, path, at, key)
+            for problem in _problems(model, where, entries, path, key)
         )
 
 
@@ -93,19 +99,18 @@ def _path(loc: tuple[str | int, ...], value: Any) -> tuple[Path, bool]:
 
 
 def _problems(
-    model: type[BaseModel], document: Document, entries: list[ErrorDetails], path: Path, at: Path, key: bool
+    model: type[BaseModel], where: Placed, entries: list[ErrorDetails], path: Path, key: bool
 ) -> Iterator[Problem]:
-    full = (*at, *path)
     name = _name(path)
     kinds = {entry["type"] for entry in entries}
     if "extra_forbidden" in kinds:
         hint = did_you_mean(name, _siblings(model, path[:-1]))
-        yield document.problem("RB011", f"unknown field '{name}'", full, key=True, hint=hint)
+        yield where.problem("RB011", f"unknown field '{name}'", path, key=True, hint=hint)
     elif "missing" in kinds:
-        yield document.problem("RB010", f"the field '{name}' is missing", full[:-1], key=True)
+        yield where.problem("RB010", f"the field '{name}' is missing", path[:-1], key=True)
     elif "value_error" in kinds:
         for entry in entries:
-            yield document.problem("RB012", entry["msg"].removeprefix("Value error, "), full, key=True)
+            yield where.problem("RB012", entry["msg"].removeprefix("Value error, "), path, key=True)
     else:
         wanted = dict.fromkeys(_expected(entry, name) for entry in entries)
         given = entries[0]["input"]
@@ -120,7 +125,7 @@ def _problems(
             hint = did_you_mean(given, choices)
         elif isinstance(given, int | float) and "string_type" in kinds:
             hint = "put it in quotes"
-        yield document.problem("RB012", text, full, key=key, hint=hint)
+        yield where.problem("RB012", text, path, key=key, hint=hint)
 
 
 def _name(path: Path) -> str:

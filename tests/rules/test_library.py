@@ -46,7 +46,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def _forget() -> None:
-    for cached in (library._library, library._defaults, library._load_installed):  # noqa: SLF001 - no other way to look again
+    for cached in (library._library, library._defaults, library._trouble, library._load_installed):  # noqa: SLF001 - no other way to look again
         cached.cache_clear()
 
 
@@ -277,9 +277,9 @@ def test_a_run_gets_the_book_for_its_algorithm_else_the_general_one(algorithm: s
 
 def test_the_most_specific_book_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     found = (
-        ("general", {"algorithm": ["ppo", "a2c", "trpo"]}),
-        ("narrow", {"algorithm": ["ppo", "a2c"]}),
-        ("narrower", {"algorithm": ["ppo", "a2c"], "framework": ["rllib", "sb3"]}),
+        ("built-in", {"algorithm": ["ppo", "a2c", "trpo"]}, "general"),
+        ("built-in", {"algorithm": ["ppo", "a2c"]}, "narrow"),
+        ("built-in", {"algorithm": ["ppo", "a2c"], "framework": ["rllib", "sb3"]}, "narrower"),
     )
     monkeypatch.setattr(library, "_defaults", lambda: found)
     assert default_books_for("trpo", "sb3", None) == ("general",)
@@ -287,10 +287,57 @@ def test_the_most_specific_book_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_books_for("ppo", "sb3", None) == ("narrower",)
 
 
-def test_a_package_or_a_book_that_says_so_is_never_used_unasked(package: Path) -> None:
-    text = HEAD.format("house", "2.0.1") + "applies_to: {algorithm: [muzero]}\n"
-    (package / "house" / "2.0.1.yaml").write_text(text, encoding="utf-8")
-    assert default_books_for("muzero", None, None) == ("core",)
+def house(package: Path, body: str) -> None:
+    """The newest version of the package's book gets this body."""
+    (package / "house" / "2.0.1.yaml").write_text(HEAD.format("house", "2.0.1") + body, encoding="utf-8")
+    _forget()
+
+
+def test_the_book_of_a_package_goes_before_a_built_in_one(package: Path) -> None:
+    house(package, "applies_to: {algorithm: [ppo]}\n")
+    assert default_books_for("ppo", "sb3", "discrete") == ("house",)
+    assert default_books_for("dqn", "sb3", "discrete") == ("dqn",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "extends: [ppo]\n",
+        "applies_to: {algorithm: [ppo]}\ndefault: false\n",
+        "applies_to: {algorithm: [ppo]}\nstatus: deprecated\n",
+        "applies_to: nonsense\n",
+        "applies_to: {algorithm: ppo}\n",
+        "applies_to: {planet: [ppo]}\n",
+        "- no book\n",
+    ],
+)
+def test_a_packages_book_that_names_no_runs_or_is_not_for_all_is_not_used_unasked(package: Path, body: str) -> None:
+    house(package, body)
+    assert default_books_for("ppo", "sb3", "discrete") == ("ppo",)
+
+
+def test_an_invalid_book_of_a_package_is_named_and_the_built_in_one_used(package: Path) -> None:
+    house(package, "applies_to: {algorithm: [ppo]}\ncausess: {}\n")
+    assert default_books_for("ppo", "sb3", "discrete") == ("ppo",)
+    (said,) = [p for p in library_problems() if "'house'" in p.message]
+    assert said.severity == "warning"
+    assert "package house cannot be used" in said.message
+    assert said.message.endswith("2.0.1.yaml:6:1: unknown field 'causess'")
+    assert said.hint == "rl-diagnose rules check house shows everything that is wrong with it"
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(3)", "1/0", "import no_such_module_at_all", "syntax error here"])
+def test_a_package_that_fails_on_import_does_not_stop_the_others(package: Path, code: str) -> None:
+    (package / "__init__.py").write_text(code, encoding="utf-8")
+    assert "house" not in {book.id for book in list_books()}
+    assert any(p.message.startswith("package house cannot be used: ") for p in library_problems())
+    assert load_book("ppo").id == "ppo"
+
+
+def test_a_deprecated_book_works_when_it_is_asked_for(package: Path) -> None:
+    house(package, "status: deprecated\nreplaced_by: ppo\n")
+    book = load_book("house")
+    assert (book.status, book.replaced_by) == ("deprecated", "ppo")
 
 
 def test_a_book_with_default_false_is_not_chosen(tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

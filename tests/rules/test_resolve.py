@@ -8,7 +8,7 @@ import pytest
 
 from rl_diagnose.errors import RulebookError
 from rl_diagnose.rules.book import Book, Link
-from rl_diagnose.rules.library import load_book
+from rl_diagnose.rules.library import load_book, read_book
 
 from .made import Said, Write
 
@@ -123,18 +123,18 @@ def test_a_book_that_comes_along_two_ways_comes_once(write: Write) -> None:
             "override: {causes: {a: {prior: {append: [1]}}}}\n",
             "2:25 RB032 'prior' is no list that could be appended to (use replace)",
         ),
-        ("override: {causes: {a: {prior: {replace: 2}}}}\n", "2:32 RB012 'prior' is not a number below 1"),
+        ("override: {causes: {a: {prior: {replace: 2}}}}\n", "2:42 RB012 'prior' is not a number below 1"),
         (
             "override: {causes: {a: {evidense: {append: [{symptom: u, seen: often}]}}}}\n",
             "2:25 RB011 unknown field 'evidense' (did you mean 'evidence'?)",
         ),
         (
             "override: {causes: {a: {evidence: {append: [{symptom: x, seen: often}]}}}}\n",
-            "2:25 RB021 unknown symptom 'x'",
+            "2:55 RB021 unknown symptom 'x'",
         ),
         (
             "override: {causes: {a: {evidence: {append: [{symptom: s, seen: often}]}}}}\n",
-            "2:25 RB025 's' is evidence twice (keep one of them)",
+            "2:55 RB025 's' is evidence twice (keep one of them)",
         ),
     ],
 )
@@ -178,3 +178,85 @@ def test_mistakes_of_an_extended_book_are_named_in_its_file(write: Write) -> Non
         load_book(write("extends: [base.yaml]\ncauses: {c: {title: C, prior: 0.1, requires: [y]}}\n"))
     assert [(Path(p.file).name, p.line) for p in caught.value.problems] == [("base.yaml", 5), ("house.yaml", 6)]
     assert str(path) in str(caught.value)
+
+
+# -- the place of what was changed -------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("base")
+def test_each_part_of_a_changed_entry_knows_where_it_was_written(write: Write) -> None:
+    house = write(
+        "extends: [base.yaml]\n"
+        "override:\n"
+        "  causes:\n"
+        "    a:\n"
+        "      prior: {replace: 0.4}\n"
+        "      evidence: {append: [{symptom: u, seen: rarely}]}\n"
+        "      references: {append: [Me]}\n"
+    )
+    merged, problems = read_book(house)
+    assert merged is not None
+    assert problems == []
+    item = merged.causes["a"]
+
+    def place(*path: str | int) -> tuple[str, int]:
+        problem = item.problem("RB012", "here", path)
+        return Path(problem.file).name, problem.line - 4
+
+    assert place("title") == ("base.yaml", 9)
+    assert place("prior") == ("house.yaml", 5)
+    assert place("evidence", 0, "seen") == ("base.yaml", 13)
+    assert place("evidence", 2, "seen") == ("house.yaml", 6)
+    assert place("references", 0) == ("house.yaml", 7)
+    assert place() == ("house.yaml", 4)
+
+
+def test_a_second_override_keeps_the_places_of_the_first(base: Path, write: Write) -> None:
+    change = "override: {causes: {a: {evidence: {append: [{symptom: %s, seen: rarely}]}}}}\n"
+    write(f"extends: [{base.name}]\n" + change % "u", "middle.yaml")
+    merged, _ = read_book(
+        write("extends: [middle.yaml]\nsymptoms: {v: {title: V, base_rate: rare, symptom: s}}\n" + change % "v")
+    )
+    assert merged is not None
+    files = [Path(merged.causes["a"].place(("evidence", i))[0].file).name for i in range(4)]
+    assert files == ["base.yaml", "base.yaml", "middle.yaml", "house.yaml"]
+
+
+@pytest.mark.usefixtures("base")
+def test_windows_and_derived_numbers_are_replaced_whole(write: Write) -> None:
+    book = child(
+        write,
+        "override:\n"
+        "  windows: {startup: {replace: {steps: {from: 0, to: 9}}}}\n"
+        "  derive: {room: {replace: 'policy.entropy.startup.max'}}\n",
+    )
+    assert book.windows[0].end == 9
+    assert book.derived == (("room", "policy.entropy.startup.max"),)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "override: {windows: {startap: {replace: {steps: {to: 9}}}}}\n",
+            "2:22 RB032 override: 'startap' does not exist",
+        ),
+        ("override: {derive: {roam: {replace: '1'}}}\n", "2:21 RB032 override: 'roam' does not exist"),
+        ("override: {derive: {room: {replace: '1 +'}}}\n", "2:38 RB022"),
+        ("override: {windows: {startup: off}}\n", "2:31 RB012"),
+    ],
+)
+def test_a_window_or_derived_number_that_cannot_be_replaced_is_a_problem(
+    base: Path, write: Write, said: Said, body: str, expected: str
+) -> None:
+    (problem,) = said(write(f"extends: [{base.name}]\n{body}"))
+    assert problem.startswith(expected)
+
+
+@pytest.mark.usefixtures("base")
+def test_the_causes_that_an_experimental_book_writes_are_experimental(write: Write) -> None:
+    book = child(
+        write,
+        "status: experimental\ncauses:\n  c: {title: C, prior: 0.1}\n  d: {title: D, prior: 0.1, status: stable}\n",
+    )
+    assert {c.id: c.status for c in book.causes} == {"a": "stable", "b": "stable", "c": "experimental", "d": "stable"}

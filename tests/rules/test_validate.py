@@ -86,7 +86,7 @@ def problems(text: str) -> list[Problem]:
     document, found = parse_yaml(text.encode(), "house.yaml")
     assert found == []
     assert document is not None
-    return validate(AuthoredBook, document)[1]
+    return validate(AuthoredBook, document, document.data)[1]
 
 
 def said(text: str) -> list[str]:
