@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from .named_columns import NamedColumns
 from .readers.console import read_console_file
 
-__all__ = ["ADAPTER", "ENDINGS"]
+__all__ = ["ADAPTER", "FILE_NAMES"]
 
-ENDINGS = (".log", ".out", ".txt", ".log.gz", ".out.gz", ".txt.gz")
+FILE_NAMES = re.compile(r".*\.(log|out|txt)(\.gz)?")
 
 ADAPTER = NamedColumns(
     name="console",
     title="console output (tables and lines such as 'step 100 reward: 1.2')",
     read_file=read_console_file,
-    endings=ENDINGS,
+    file_names=FILE_NAMES,
     weight=0.2,
     quiet=True,
 )

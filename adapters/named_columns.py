@@ -24,6 +24,7 @@ from .iterations import iteration_clock
 from .tagmap import TagMap
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
@@ -56,16 +57,15 @@ class TableReader(Protocol):
 class NamedColumns:
     """An adapter for tables which no framework's adapter wants, in files that `read_file` reads.
 
-    In a folder it looks at files whose name (in lower case) has one of `endings` or is one of `names`, and at any file
-    that was named itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one
+    In a folder it looks at files whose name (in lower case) `file_names` describes, and at any file that was named
+    itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one
     counts; `quiet` leaves out why files in a folder were not taken, for endings which many files have that are no logs.
     """
 
     name: str
     title: str
     read_file: TableReader
-    endings: tuple[str, ...]
-    names: tuple[str, ...] = ()
+    file_names: re.Pattern[str]
     weight: float = 1.0
     quiet: bool = False
 
@@ -78,7 +78,7 @@ class NamedColumns:
         scores: list[float] = []
         reasons: list[str] = []
         for path in folder.files:
-            if not named and not (path.name.lower().endswith(self.endings) or path.name.lower() in self.names):
+            if not named and not self.file_names.fullmatch(path.name.lower()):
                 continue
             score, reason = self._judge(path, named=named)
             reasons.append(reason if named else f"{path.name}: {reason}")

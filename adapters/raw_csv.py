@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .named_columns import NamedColumns
 from .readers.csv_table import read_table
 
@@ -11,6 +13,5 @@ ADAPTER = NamedColumns(
     name="csv",
     title="CSV and TSV tables (columns recognised by name, or by --map)",
     read_file=read_table,
-    endings=(".csv", ".tsv", ".csv.gz", ".tsv.gz"),
-    names=("progress.txt", "progress.txt.gz"),
+    file_names=re.compile(r"(.*\.[ct]sv|progress\.txt)(\.gz)?"),
 )

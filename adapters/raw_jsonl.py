@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .named_columns import NamedColumns
 from .readers.json_lines import read_json_lines
 
@@ -11,7 +13,7 @@ ADAPTER = NamedColumns(
     name="jsonl",
     title="JSON lines (keys recognised by name, or by --map)",
     read_file=read_json_lines,
-    endings=(".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz"),
+    file_names=re.compile(r".*\.(jsonl?|ndjson)(\.gz)?"),
     weight=0.9,
     quiet=True,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rl_diagnose.errors import LogError
 
-from .console import ENDINGS as CONSOLE_ENDINGS
+from .console import FILE_NAMES as CONSOLE_NAMES
 from .readers.console import read_console_file
 from .readers.event_framing import peek_tags
 
@@ -102,7 +102,7 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
             kind = "settings"
         elif len(paths) == 1 and len(tag_map.fingerprints(_header(path))) >= 2:
             kind = "loose"
-        elif name.endswith(CONSOLE_ENDINGS) or len(paths) == 1:
+        elif CONSOLE_NAMES.fullmatch(name) or len(paths) == 1:
             kind = "printed" if len(tag_map.fingerprints(_printed_keys(path))) >= 2 else None
         if kind is not None:
             found.setdefault(kind, []).append(path)

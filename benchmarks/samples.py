@@ -18,10 +18,7 @@ from rl_diagnose.errors import RlDiagnoseError
 from rl_diagnose.logs.find import find_folders
 from rl_diagnose.logs.load import find_runs, load_source
 
-CONTAINERS = {
-    "wandb": {"csv", "sb3", "rllib", "cleanrl", "wandb", "mlflow"},
-    "tf2_scalars": {"sb3", "csv", "tensorboard"},
-}
+CONTAINERS = {"wandb": {"cleanrl", "rllib", "sb3", "wandb"}, "tf2_scalars": {"tensorboard"}}
 """Folders named after a container: any framework may have written into it."""
 
 
