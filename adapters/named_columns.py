@@ -113,6 +113,7 @@ class NamedColumns:
             config=_config(table, columns),
             action_space=options.action_space or _action_space(series, columns),
             x_axis=columns.x_axis,
+            step_key=columns.step,
             unmapped=unmapped_columns(table, columns, name_map()),
             issues=tuple(issues),
             adapter=self.name,

@@ -142,6 +142,7 @@ class StableBaselines3:
             config=context.config,
             action_space=options.action_space or context.action_space or _inferred(layers, context),
             x_axis=_x_axis(series),
+            step_key=next((key for table in tables for key in tag_map().step_keys if key in table.numbers), None),
             unmapped=assembled.unmapped,
             issues=tuple(issues),
             adapter=self.name,

@@ -88,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
             mapping=dict(options.map),
             action_space=options.action_space or project.action_space,
             house=dict(project.mapping),
+            tag_maps=[*options.tag_map, *project.tag_maps],
             suppressions=project.suppressions,
             progress=progress,
         )

@@ -18,7 +18,7 @@ __all__ = ["check_target", "format_for", "print_bytes", "write_file"]
 
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt": "rich"}
 # How each of our own reports begins: only these are ever replaced.
-_HEADS = (b"# rl-diagnose report", b"rl-diagnose report", b'{\n  "schema": "rl-diagnose/')
+_HEADS = (b"# rl-diagnose report", b"rl-diagnose report", b"# How the logs of ", b'{\n  "schema": "rl-diagnose/')
 
 
 def format_for(output: str, asked: str | None) -> str:

@@ -91,6 +91,10 @@ def add_reading(parser: Parser) -> None:
         help="read the log's KEY as SIGNAL, for example score=reward.train; may be repeated",
     )  # fmt: skip
     parser.add_argument(
+        "--tag-map", action="append", default=[], metavar="FILE",
+        help="read logs that fit it by this tag map (inspect --write-map writes one); may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
         "--action-space", metavar="KIND:SIZE", help="discrete:4, continuous:6, multi_discrete:3,3 or multi_binary:5"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..rules.book import Book
@@ -36,6 +37,7 @@ def diagnose(
     mapping: Mapping[str, str] | None = None,
     action_space: ActionSpace | str | None = None,
     house: Mapping[str, str] | None = None,
+    tag_maps: Sequence[PathLike] = (),
     suppressions: Sequence[Suppression] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
@@ -43,8 +45,9 @@ def diagnose(
 
     `rulebooks` are ids (``"ppo"``, ``"ppo@1.0.0"``), paths or loaded books; by default each run gets the book for its
     algorithm. `mapping` reads keys of the log as signals, `action_space` is an `ActionSpace` or text such as
-    ``discrete:4``; `house` is a mapping that counts only where a log has the key. `suppressions` are the findings that
-    count for nothing, as of today (UTC). `progress` is told (runs read, runs in all).
+    ``discrete:4``; `house` is a mapping that counts only where a log has the key; `tag_maps` are files of tag maps of
+    one's own. `suppressions` are the findings that count for nothing, as of today (UTC). `progress` is told (runs read,
+    runs in all).
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
     a path that does not exist or an option that cannot be meant, `NoReadableRunError` where no log is found,
@@ -53,7 +56,7 @@ def diagnose(
     paths = [os.fspath(path)] if isinstance(path, str | os.PathLike) else [os.fspath(one) for one in path]
     chosen = _books(rulebooks)
     options = read_options(mapping, action_space, house)
-    located = locate(paths)
+    located = locate(paths, [Path(file) for file in tag_maps])
     now = datetime.now(UTC)
     results: dict[int, RunDiagnosis] = {}
     batch: dict[int, Run] = {}

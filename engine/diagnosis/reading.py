@@ -11,11 +11,13 @@ from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
 from ..logs.adapter import ReadOptions
 from ..logs.load import find_runs, load_source
 from ..logs.load import load_run as _load_run
+from ..logs.registry import adapters_of
 from ..logs.stdin import NAME, STANDARD_INPUT, spool
 from ..signals.run import ActionSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ..logs.load import FoundRun
     from ..signals.run import Run
@@ -75,9 +77,11 @@ def read_options(
     return ReadOptions(mapping=dict(mapping or {}), action_space=space, house=dict(house or {}))
 
 
-def locate(paths: Sequence[str]) -> Located:
+def locate(paths: Sequence[str], tag_maps: Iterable[Path] = ()) -> Located:
     """All runs below `paths`. Raises `UsageError` where one does not exist, `NoReadableRunError` where none has a log;
-    of several paths, those without a log are notes. The path ``-`` is standard input."""
+    of several paths, those without a log are notes. The path ``-`` is standard input. Logs that fit one
+    of the user's `tag_maps` are read by it; raises `UsageError` for a map that cannot be used."""
+    own = adapters_of(tag_maps)
     sources: list[FoundRun] = []
     notes: list[str] = []
     failures: list[NoReadableRunError] = []
@@ -85,9 +89,9 @@ def locate(paths: Sequence[str]) -> Located:
     for path in dict.fromkeys(paths):
         try:
             if path == STANDARD_INPUT and spooled is not None:
-                found = find_runs(spool(spooled), NAME)
+                found = find_runs(spool(spooled), NAME, own)
             else:
-                found = find_runs(path)
+                found = find_runs(path, own=own)
         except NoReadableRunError as error:
             failures.append(error)
             notes.append(f"{error.place}: {error.fact}")

@@ -63,10 +63,11 @@ class Found:
     problems: tuple[LogProblem, ...]
 
 
-def find_runs(path: str | Path, shown: str | None = None) -> Found:
+def find_runs(path: str | Path, shown: str | None = None, own: Sequence[Adapter] = ()) -> Found:
     """Look below `path` (a folder or a log file) for runs; of several adapters the surest one gets a folder.
 
-    A file that the user does not know by its path is called `shown` everywhere.
+    A file that the user does not know by its path is called `shown` everywhere. Adapters in `own` are made of the
+    user's own tag maps: they go before all others.
 
     Raises `UsageError` when `path` does not exist, `NoReadableRunError` when nothing below it is a log.
     """
@@ -85,7 +86,9 @@ def find_runs(path: str | Path, shown: str | None = None) -> Found:
     names: list[str] = []
     for folder in find_folders(root, report):
         names += [file.name for file in folder.files]
-        adapter, sniff, reasons = _surest(folder, installed)
+        adapter, sniff, reasons = _surest(folder, own)
+        if adapter is None:
+            adapter, sniff, reasons = _surest(folder, installed)
         if adapter is None or not sniff.sources:
             problems += [LogProblem(str(folder.path), reason) for reason in reasons]
             continue
@@ -137,6 +140,8 @@ def load_run(path: str | Path, options: ReadOptions = ReadOptions()) -> Run:  # 
 def _surest(folder: Folder, installed: Sequence[Adapter]) -> tuple[Adapter | None, Sniff, tuple[str, ...]]:
     """The adapter with the highest score above 0 for a folder, its answer, and what adapters said of unusable files."""
     answers = [(adapter, _sniff(adapter, folder)) for adapter in installed]
+    if not answers:
+        return None, Sniff(0.0, ""), ()
     adapter, sniff = max(answers, key=lambda answer: answer[1].score)
     if sniff.score > 0:
         return adapter, sniff, () if sniff.sources else (sniff.reason,)

@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from .adapter import Adapter
 
-__all__ = ["GROUP", "PluginProblem", "adapters", "plugin_problems"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+__all__ = ["GROUP", "TAG_MAP_GROUP", "PluginProblem", "adapters", "adapters_of", "plugin_problems"]
 
 GROUP = "rl_diagnose.adapters"
+TAG_MAP_GROUP = "rl_diagnose.tag_map_adapter"
+"""The entry point of the function that makes an adapter of a tag map's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,16 @@ def adapters() -> tuple[Adapter, ...]:
 def plugin_problems() -> tuple[PluginProblem, ...]:
     """Entry points that could not be used, by name; the others work all the same."""
     return _load()[1]
+
+
+def adapters_of(tag_maps: Iterable[Path]) -> tuple[Adapter, ...]:
+    """Adapters made of the user's own tag maps. Raises `UsageError` for one that cannot be used."""
+    wanted = tuple(tag_maps)
+    if not wanted:
+        return ()
+    (point,) = entry_points(group=TAG_MAP_GROUP)
+    make: Callable[[Path], Adapter] = point.load()
+    return tuple(make(path) for path in wanted)
 
 
 @cache

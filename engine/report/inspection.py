@@ -51,6 +51,7 @@ def _run(run: Run) -> dict[str, Any]:
         "algorithm": run.algorithm,
         "env": run.env,
         "x_axis": run.x_axis,
+        "step_key": run.step_key,
         "files": list(run.files),
         "action_space": {**asdict(run.action_space), "max_entropy": run.action_space.max_entropy},
         "config": {name: {"value": v.value, "origin": v.origin} for name, v in sorted(run.config.items())},

@@ -83,7 +83,7 @@ class _Page:
             ("framework", " ".join(p for p in (run.framework, run.framework_version, run.algorithm, run.env) if p)),
             ("files", ", ".join(_short(file, run.path) for file in run.files)),
             ("actions", "unknown" if space.kind == "unknown" else f"{space.kind.replace('_', ' ')}{size}{origin}"),
-            ("x-axis", run.x_axis.replace("_", " ")),
+            ("x-axis", run.x_axis.replace("_", " ") + (f" ({run.step_key})" if run.step_key else "")),
             ("config", ", ".join(f"{name} = {v.value} ({v.origin})" for name, v in sorted(run.config.items()))),
         ]
         grid = Table.grid(padding=(0, 2, 0, 0))

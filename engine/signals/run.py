@@ -163,7 +163,8 @@ class Run:
     """One training run in the common schema.
 
     `series` maps signal id to `Series` (unknown numeric keys are there as ``raw.<key>``); `config` holds
-    hyper-parameters under canonical names; `x_axis` is the unit of the steps; `files` are the log files
+    hyper-parameters under canonical names; `x_axis` is the unit of the steps and `step_key` the key of
+    the log that holds them (None where the container does, or rows are counted); `files` are the log files
     that were read.
     """
 
@@ -178,6 +179,7 @@ class Run:
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
     action_space: ActionSpace = field(default_factory=ActionSpace)
     x_axis: XAxis = "env_steps"
+    step_key: str | None = None
     unmapped: tuple[UnmappedKey, ...] = ()
     issues: tuple[LogIssue, ...] = ()
     adapter: str = ""
