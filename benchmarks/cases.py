@@ -4,15 +4,15 @@
 
 Each file of `cases/` is one thread: its address, the numbers in the form in which they were posted, and how the thread
 ended. The product reads the numbers as it reads any log file. With `--config known` it is told besides what the thread
-says about the run: algorithm, action space, hyper-parameters. A case is settled by a cause (then one of `expected` should
-be among the three most probable) or by "nothing is wrong" (`benign`; then no cause should have a probability of ½ or more).
+says about the run: algorithm, action space, hyper-parameters. A case is settled by a cause (then one of `expected`
+should be among the three most probable, and not a mere remainder of probability) or by "nothing is wrong" (`benign`;
+then no cause should have a probability of ½ or more).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +39,7 @@ __all__ = ["Answer", "Case", "answer_cases", "read_case", "read_cases", "summary
 
 CASES = Path(__file__).resolve().parent / "cases"
 FIRST = 3  # how many causes a user reads
+LEAST = 0.1  # a cause below this is no answer, whatever its place
 ALARM = 0.5
 _REQUIRED = {"source", "framework", "algorithm", "settled", "file", "log"}
 _FIELDS = _REQUIRED | {"task", "benign", "expected", "known", "note"}
@@ -52,8 +53,7 @@ class Case:
     """One thread. `id` is the name of its file; `log` is the text that is read, as a file called `file`.
 
     `expected` are the causes of which any is a right answer; it is empty for a case that was settled as benign.
-    `known` are hyper-parameters under canonical names and `action_space` (text such as ``discrete:4``) as the thread states
-    them.
+    `known` is what the thread states: hyper-parameters under canonical names, and `action_space` (``discrete:4``).
     """
 
     id: str
@@ -74,20 +74,27 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the product says of a case: its verdict and why, and the assessed faults, the most probable first."""
+    """What the product says of a case: its verdict and why, and the assessed faults, the most probable first.
+
+    `others` are causes that are no faults (benign, or too little data) and more probable than not.
+    """
 
     case: Case
     verdict: str
     reason: str
     said: tuple[tuple[str, float], ...] = ()
+    others: tuple[str, ...] = ()
     points: int = 0
 
     @property
     def right(self) -> bool:
-        """Whether a settled cause is among the first three, or a benign case raised no alarm."""
+        """Whether a settled cause is among the first three (or named, where it is no fault), or a benign case raised no
+        alarm.
+        """
         if self.case.benign:
             return not any(probability >= ALARM for _, probability in self.said)
-        return any(cause in self.case.expected for cause, _ in self.said[:FIRST])
+        first = [cause for cause, probability in self.said[:FIRST] if probability >= LEAST]
+        return not self.case.expected.isdisjoint([*first, *self.others])
 
 
 def read_cases(folder: Path) -> tuple[Case, ...]:
@@ -156,7 +163,8 @@ def _read(case: Case, folder: Path, knowledge: Knowledge) -> Run | str:
 
 def _answer(case: Case, diagnosis: RunDiagnosis) -> Answer:
     said = tuple((c.id, c.probability) for c in diagnosis.findings if c.probability is not None)
-    return Answer(case, diagnosis.verdict, diagnosis.verdict_reason, said, diagnosis.points)
+    others = tuple(c.id for c in diagnosis.causes if c.kind != "fault" and (c.probability or 0.0) >= ALARM)
+    return Answer(case, diagnosis.verdict, diagnosis.verdict_reason, said, others, diagnosis.points)
 
 
 def summary(answers: Sequence[Answer]) -> dict[str, int]:
@@ -166,7 +174,7 @@ def summary(answers: Sequence[Answer]) -> dict[str, int]:
     return {
         "settled": len(settled),
         "settled_in_first_three": sum(answer.right for answer in settled),
-        "settled_first": sum(bool(a.said) and a.said[0][0] in a.case.expected for a in settled),
+        "settled_first": sum(a.right and a.said[0][0] in a.case.expected for a in settled if a.said),
         "settled_with_a_finding": sum(answer.verdict == "finding" for answer in settled),
         "benign": len(benign),
         "benign_without_alarm": sum(answer.right for answer in benign),
@@ -181,14 +189,17 @@ def as_text(answers: Sequence[Answer], knowledge: Knowledge) -> str:
     for answer in answers:
         wanted = "nothing wrong" if answer.case.benign else " | ".join(sorted(answer.case.expected))
         said = ", ".join(f"{cause} {probability:.2f}" for cause, probability in answer.said[:FIRST])
-        lines.append(f"{'ok  ' if answer.right else 'MISS'} {answer.case.id}  [{answer.verdict}, {answer.points} points]")
+        mark = "ok  " if answer.right else "MISS"
+        lines.append(f"{mark} {answer.case.id}  [{answer.verdict}, {answer.points} points]")
         lines += [f"       expected: {wanted}", f"       said:     {said or answer.reason}"]
+        if answer.others:
+            lines.append(f"       no fault: {', '.join(answer.others)}")
     counts = summary(answers)
     lines += [
         "",
         f"hyper-parameters {knowledge}; {len(answers)} cases",
-        f"settled cause in the first three: {counts['settled_in_first_three']} of {counts['settled']}"
-        f" (first: {counts['settled_first']}; verdict is a finding: {counts['settled_with_a_finding']})",
+        f"settled cause in the first three: {counts['settled_in_first_three']} of {counts['settled']}",
+        f"  first: {counts['settled_first']}; verdict is a finding: {counts['settled_with_a_finding']}",
         f"benign without a cause at p >= {ALARM}: {counts['benign_without_alarm']} of {counts['benign']}",
         f"cannot tell: {counts['cannot_tell']}; unreadable: {counts['unreadable']}",
     ]
@@ -209,7 +220,8 @@ def as_document(answers: Sequence[Answer], knowledge: Knowledge) -> dict[str, An
             "reason": answer.reason,
             "points": answer.points,
             "right": answer.right,
-            "said": [{"cause": c, "probability": p} for c, p in answer.said[:FIRST] if math.isfinite(p)],
+            "said": [{"cause": c, "probability": p} for c, p in answer.said[:FIRST]],
+            "no_fault": list(answer.others),
         }
         for answer in answers
     ]
@@ -221,7 +233,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="What the product says of runs whose cause a public thread settled.")
     parser.add_argument("--cases", type=Path, default=CASES, metavar="DIR", help="folder with the cases")
     parser.add_argument("--rules", action="append", metavar="BOOK", help="rulebooks; the default ones if not given")
-    parser.add_argument("--config", choices=("known", "unknown"), default="unknown", help="also tell what the thread says")
+    parser.add_argument("--config", choices=("known", "unknown"), default="unknown", help="tell what the thread says")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the result as JSON")
     options = parser.parse_args(arguments)
     try:
