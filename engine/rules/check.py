@@ -10,27 +10,48 @@ import math
 import re
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import RlDiagnoseError, UsageError
 from .book import Leaf
 from .compile import compile_book
 from .expressions import compile_expression
-from .library import read_book
+from .library import check_reference, load_book, read_book
 from .needs import leaves, references, required_features
+from .problems import in_file_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from .book import Book, Cause
     from .problems import Problem
     from .resolve import Item, Merged
 
-__all__ = ["check_book"]
+__all__ = ["books_below", "check_book"]
 
 # Evidence below this weight (natural log; 0.43 dB) says nothing, and tells no two causes apart.
 NOTHING = 0.1
 _PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+
+
+def books_below(given: str | Path) -> list[str | Path]:
+    """`given` itself, or every ``.yaml`` file below it where it is a folder (tests of rulebooks, ``*.test.yaml``, not).
+
+    Raises `UsageError` for a folder without one, and for what is neither a path nor the id of a book.
+    """
+    folder = Path(given)
+    try:
+        is_folder = folder.is_dir()
+    except ValueError:  # a name that the file system cannot have
+        is_folder = False
+    if not is_folder:
+        check_reference(given)
+        return [given]
+    found = sorted(path for path in folder.rglob("*.yaml") if not path.name.endswith(".test.yaml") and path.is_file())
+    if not found:
+        raise UsageError("no .yaml file is below this folder", place=folder, hint="name a rulebook")
+    return list(found)
 
 
 def check_book(reference: str | Path) -> tuple[Problem, ...]:
@@ -40,7 +61,7 @@ def check_book(reference: str | Path) -> tuple[Problem, ...]:
     """
     merged, problems = read_book(reference)
     if merged is None:
-        return tuple(problems)
+        return tuple(in_file_order(problems))
     book, problems = compile_book(merged)
     if book is None:
         return tuple(problems)
@@ -56,6 +77,7 @@ class _Linter:
         self.causes = {c.id: c for c in book.causes}
 
     def lints(self) -> Iterator[Problem]:
+        yield from self.book_status()
         yield from self.unused()
         for name, item in self.merged.causes.items():
             cause = self.causes[name]
@@ -69,6 +91,21 @@ class _Linter:
             yield from self.placeholders(item)
         yield from self.alike()
         yield from self.priors()
+
+    def book_status(self) -> Iterator[Problem]:
+        document = self.merged.document
+        if self.book.status == "deprecated" and self.book.replaced_by is None:
+            yield document.problem("RB106", "the book is deprecated and names no replacement", ("status",), key=True)
+        for i, name in enumerate(self.book.extends):
+            if name.endswith((".yaml", ".yml")):
+                continue
+            try:
+                parent = load_book(name)
+            except RlDiagnoseError:
+                continue  # reported where it was read
+            if parent.status == "deprecated":
+                hint = f"it is replaced by '{parent.replaced_by}'" if parent.replaced_by else None
+                yield document.problem("RB110", f"the book '{name}' is deprecated", ("extends", i), hint=hint)
 
     def unused(self) -> Iterator[Problem]:
         used = {link.symptom for cause in self.book.causes for link in cause.links}

@@ -107,7 +107,7 @@ CODES: dict[str, Explanation] = {
         "Let id and version agree with folder and file name: <id>/<version>.yaml.",
     ),
     "RB035": Explanation(
-        "An installed package of rulebooks cannot be used, or brings a book whose id is taken.",
+        "An installed package of rulebooks cannot be used, brings an invalid book, or one whose id is taken.",
         "Update or remove the package; the other books work all the same.",
     ),
     "RB100": Explanation(
@@ -129,7 +129,7 @@ CODES: dict[str, Explanation] = {
         "Two causes have the same evidence, so that nothing tells them apart.",
         "Add a symptom that only one of them has.",
     ),
-    "RB106": Explanation("A deprecated cause names no replacement.", "Add `replaced_by`."),
+    "RB106": Explanation("A deprecated cause or book names no replacement.", "Add `replaced_by`."),
     "RB107": Explanation(
         "The priors of causes that exclude one another add up to more than 1.", "Lower them: at most one can be true."
     ),
@@ -138,7 +138,7 @@ CODES: dict[str, Explanation] = {
         "Evidence says nothing: with the cause the symptom is as frequent as without.",
         "Give another `seen`, or remove the evidence.",
     ),
-    "RB110": Explanation("A cause that is named here is deprecated.", "Name the one that replaced it."),
+    "RB110": Explanation("A cause or book that is named here is deprecated.", "Name the one that replaced it."),
     "RB111": Explanation(
         "A patch has a placeholder that nothing fills.",
         "Known are {value}, {current} and the names under `values`.",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rl_diagnose.report.json_report import to_document, to_json
+from rl_diagnose.report.schema import diagnosis_schema_text
 
 from .made import BROKEN, CAUSE, QUIET, RUN, SHORT, SYMPTOM, diagnosis
 
@@ -101,3 +102,7 @@ def test_a_last_bit_of_a_float_does_not_change_the_bytes() -> None:
 def test_a_file_name_that_is_not_text_does_not_break_the_document() -> None:
     text = to_json(diagnosis(replace(RUN, path="runs/\udcff")))
     assert strict(text.encode("utf-8").decode("utf-8"))["runs"][0]["path"] == "runs/?"
+
+
+def test_the_schema_in_the_package_is_the_published_one() -> None:
+    assert json.loads(diagnosis_schema_text()) == SCHEMA

@@ -7,5 +7,10 @@ from __future__ import annotations
 
 __all__ = ["COMMANDS"]
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "list": ("list", "list the rulebooks that can be asked for by id"),
+    "show": ("show", "show a rulebook, or all that it comes to and from where"),
+    "check": ("check", "find everything that is wrong with rulebooks"),
+    "schema": ("schema", "print the JSON Schema of rulebooks or of a diagnosis"),
+}
 """Command → (module in this package, what it does)."""
