@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Diagnose = Callable[[Run, str], RunDiagnosis]
 
-BOOKS = ("core", "ppo", "dqn", "actor_critic")
+BOOKS = ("core", "ppo", "off_policy", "dqn", "actor_critic", "llm_rl")
 ROOT = Path(__file__).resolve().parents[2] / "rulebooks"
 
 
@@ -140,7 +140,7 @@ OFF_POLICY_CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], dict[str,
         {},
         {"optim.learning_rate": 1e-3},
     ),
-    ("actor_critic", "target_update_unsuited", {"reward.train": flat}, {"tau": 1.0}, {"reward.train": rises}),
+    ("actor_critic", "target_network_too_fast", {"reward.train": flat}, {"tau": 1.0}, {"reward.train": rises}),
     ("actor_critic", "entropy_bonus_too_weak", {"reward.train": flat, "alpha": 0.0}, {}, {"alpha": 0.2}),
     (
         "actor_critic",
