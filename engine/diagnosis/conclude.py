@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..project import Suppression
     from ..rules.book import Book
-    from ..signals.run import ConfigValue, Run
+    from ..signals.run import Run
     from .assess import Assessment
     from .model import CauseFinding, Curve, SymptomFinding
 
@@ -36,7 +36,6 @@ _NO_FRAMEWORK = {"console", "csv", "jsonl", "parquet", "tensorboard", "", "unkno
 
 def conclude(
     run: Run,
-    config: Mapping[str, ConfigValue],
     row: int,
     assessments: Sequence[Assessment],
     suppressions: Sequence[Suppression] = (),
@@ -82,7 +81,7 @@ def conclude(
         action_space=run.action_space,
         primary_symptom=primary,
         symptoms=tuple(sorted(symptoms.values(), key=lambda s: (-s.membership, s.id))),
-        causes=tuple(_with_remedies(finding, run, config, row, assessment) for finding, assessment in ranked),
+        causes=tuple(_with_remedies(finding, run, row, assessment) for finding, assessment in ranked),
         remarks=remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named),
         not_checked=gaps(run, findings, symptoms, available),
         log_issues=run.issues,
@@ -136,9 +135,7 @@ def _causes(
     ]
 
 
-def _with_remedies(
-    finding: CauseFinding, run: Run, config: Mapping[str, ConfigValue], row: int, assessment: Assessment
-) -> CauseFinding:
+def _with_remedies(finding: CauseFinding, run: Run, row: int, assessment: Assessment) -> CauseFinding:
     """`finding` with its remedies worked out for this run."""
     spec = next(c for c in assessment.book.causes if c.id == finding.id)
     if not spec.remedies or finding.status != "assessed" or (finding.probability or 0.0) < WORTH_A_REMEDY:
@@ -149,11 +146,12 @@ def _with_remedies(
         return None if math.isnan(value) else value
 
     context = RemedyContext(
-        config=config,
+        config=assessment.numbers.configuration(row),
         evaluate=lambda text: number(assessment.numbers.expression(text)),
         feature=lambda name: number(assessment.numbers.feature(name)),
         framework=None if run.framework in _NO_FRAMEWORK else run.framework,
         axis=run.x_axis.replace("_", " "),
+        knobs=assessment.book.knobs,
     )
     return replace(finding, remedies=plan_remedies(spec, context))
 

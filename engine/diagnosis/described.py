@@ -58,7 +58,7 @@ def is_setting(leaf: Leaf, book: Book) -> bool:
     """Whether a leaf looks at what the user set (configuration, learning rate, clip range…), not at what came of it."""
     if leaf.kind in {"config", "issue"}:
         return True
-    logged = {knob.signal for knob in hyperparameters().values() if knob.signal}
+    logged = {knob.signal for knob in (*hyperparameters().values(), *book.knobs) if knob.signal}
     return all(name in logged for feature in features_of(leaf, book) for name in feature.signals)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..project import Suppression
     from ..signals.run import ActionSpace, Run
 
-__all__ = ["diagnose", "diagnose_run", "diagnose_runs", "load_run"]
+__all__ = ["default_books", "diagnose", "diagnose_run", "diagnose_runs", "load_run"]
 
 # Runs held in memory at a time; the working set of a batch should stay small.
 BATCH = 64
@@ -104,7 +104,7 @@ def _diagnose_runs(
 ) -> list[RunDiagnosis]:
     groups: dict[tuple[str, ...], tuple[tuple[Book, ...], list[int]]] = {}
     for i, run in enumerate(runs):
-        chosen = tuple(books) if books is not None else _default_books(run)
+        chosen = tuple(books) if books is not None else default_books(run)
         groups.setdefault(tuple(f"{b.id}@{b.sha256}" for b in chosen), (chosen, []))[1].append(i)
     results: dict[int, RunDiagnosis] = {}
     for chosen, members in groups.values():
@@ -125,7 +125,7 @@ def _books(rulebooks: str | Sequence[str | os.PathLike[str] | Book] | None) -> t
     return tuple(one if isinstance(one, Book) else load_book(os.fspath(one)) for one in asked)
 
 
-def _default_books(run: Run) -> tuple[Book, ...]:
+def default_books(run: Run) -> tuple[Book, ...]:
     return tuple(load_book(name) for name in default_books_for(run.algorithm, run.framework, run.action_space.kind))
 
 
@@ -134,7 +134,4 @@ def _diagnose_group(
 ) -> list[RunDiagnosis]:
     configs = [configuration(run) for run in runs]
     assessments = [assess(book, runs, configs) for book in books]
-    return [
-        conclude(run, config, row, assessments, suppressions, today=today)
-        for row, (run, config) in enumerate(zip(runs, configs, strict=True))
-    ]
+    return [conclude(run, row, assessments, suppressions, today=today) for row, run in enumerate(runs)]

@@ -12,7 +12,7 @@ from .model import RemedyPlan
 from .numbers import exact, number, steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..rules.book import Cause, Expect, Remedy
     from ..signals.run import ConfigValue
@@ -33,7 +33,8 @@ class RemedyContext:
 
     `config` holds hyper-parameters under canonical names, `evaluate` gives the value of an expression over them, the
     features and the derived numbers (None where a name in it is missing), `framework` is the key of the run's patches
-    (None where the log does not tell), `feature` the present value of a feature.
+    (None where the log does not tell), `feature` the present value of a feature, `knobs` the hyper-parameters that the
+    rulebook adds to the canonical ones.
     """
 
     config: Mapping[str, ConfigValue]
@@ -41,6 +42,7 @@ class RemedyContext:
     feature: Callable[[str], float | None]
     framework: str | None = None
     axis: str = "steps"
+    knobs: Sequence[Hyperparameter] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ def _limit_step(result: _Limited, current: float, limits: _Limits) -> None:
 
 
 def _plan(remedy: Remedy, context: RemedyContext) -> RemedyPlan:
-    knob = hyperparameters().get(remedy.knob, Hyperparameter(remedy.knob, ""))
+    house = {knob.name: knob for knob in context.knobs}
+    knob = hyperparameters().get(remedy.knob) or house.get(remedy.knob, Hyperparameter(remedy.knob, ""))
     known = context.config.get(remedy.knob)
     current = _as_number(known)
     wanted = context.evaluate(remedy.set) if remedy.set else None

@@ -13,12 +13,13 @@ from ..signals.taxonomy import hyperparameters
 from .described import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from ..rules.book import Book
     from ..signals.run import Run
+    from ..signals.taxonomy import Hyperparameter
 
     Floats = NDArray[np.float64]
     Pair = tuple[Floats, Floats]
@@ -34,14 +35,15 @@ class Row(Protocol):
         ...
 
 
-def configuration(run: Run) -> dict[str, ConfigValue]:
-    """Hyper-parameters of `run`: from its configuration, else from the signal that logs the present value.
+def configuration(run: Run, house: Iterable[Hyperparameter] = ()) -> dict[str, ConfigValue]:
+    """Hyper-parameters of `run`, and those of a rulebook (`house`): from its configuration, else from the signal that
+    logs the present value.
 
     A logged value that falls over the run (a schedule) stands for the setting it started from; one that rises or stays
     is taken as it is at the end.
     """
     known = dict(run.config)
-    for name, knob in hyperparameters().items():
+    for name, knob in (*hyperparameters().items(), *((knob.name, knob) for knob in house)):
         series = run.series.get(knob.signal) if knob.signal else None
         if name in known or series is None:
             continue
@@ -59,10 +61,18 @@ class BatchNumbers:
     def __init__(
         self, book: Book, runs: Sequence[Run], rows: Sequence[Row], configs: Sequence[Mapping[str, ConfigValue]]
     ) -> None:
-        self._runs, self._rows, self._configs = runs, rows, configs
+        self._runs, self._rows = runs, rows
+        self._configs = [
+            {**configuration(run, book.knobs), **config} if book.knobs else config
+            for run, config in zip(runs, configs, strict=True)
+        ]
         self._derived = dict(book.derived)
         self._windows = tuple(window.name for window in book.windows)
         self._known: dict[tuple[str, str], Pair] = {}
+
+    def configuration(self, row: int) -> Mapping[str, ConfigValue]:
+        """The hyper-parameters of run number `row`, those of the book included."""
+        return self._configs[row]
 
     def feature(self, name: str) -> Pair:
         """A feature of the vocabulary."""

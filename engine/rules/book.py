@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ..features.windows import Window
+    from ..signals.taxonomy import Hyperparameter
 
 __all__ = [
     "All",
@@ -206,6 +207,7 @@ class Calibration:
 class Book:
     """A resolved rulebook: what it extends is already merged in. `sha256` is of the source bytes of all its files.
 
+    `knobs` are the hyper-parameters that it adds to the canonical ones.
     A `deprecated` book works when it is asked for by name; `replaced_by` is the id of the one to use instead."""
 
     id: str
@@ -221,5 +223,6 @@ class Book:
     extends: tuple[str, ...] = ()
     description: str = ""
     calibration: Calibration | None = None
+    knobs: tuple[Hyperparameter, ...] = ()
     status: Literal["stable", "experimental", "deprecated"] = "stable"
     replaced_by: str | None = None

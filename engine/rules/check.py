@@ -120,6 +120,11 @@ class _Linter:
                 yield item.problem("RB101", f"the window '{name}' is never used")
         names = {leaf.name for s in self.book.symptoms for leaf in leaves(s.condition) if leaf.kind == "derived"}
         names |= {name for text in self._expressions() for name in compile_expression(text).names}
+        turned = {remedy.knob for cause in self.book.causes for remedy in cause.remedies}
+        turned |= {leaf.name for s in self.book.symptoms for leaf in leaves(s.condition) if leaf.kind == "config"}
+        for name, item in self.merged.knobs.items():
+            if name not in names | turned:
+                yield item.problem("RB101", f"the knob '{name}' is never used")
         for name, item in self.merged.derive.items():
             if name not in names:
                 yield item.problem("RB101", f"the derived number '{name}' is never used")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..features.grammar import FeatureNameError, parse_feature
 from ..features.windows import BUILT_IN_WINDOWS, Window
-from ..signals.taxonomy import hyperparameters, is_known_signal, signal_specs
+from ..signals.taxonomy import Hyperparameter, hyperparameters, is_known_signal, signal_specs
 from .book import (
     All,
     Any_,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ConditionModel,
         EvidenceModel,
         ExpectModel,
+        KnobModel,
         LowHigh,
         RemedyModel,
         Span,
@@ -73,11 +74,13 @@ class _Compiler:
         self.merged = merged
         self.problems: list[Problem] = []
         self.window_names: Collection[str] = {*BUILT_IN_WINDOWS, *merged.windows}
+        self.settings: Collection[str] = {*hyperparameters(), *merged.knobs}
         self.inline: list[Symptom] = []
 
     def book(self) -> Book:
         authored, merged = self.merged.authored, self.merged
         windows = [self.window(name, item) for name, item in merged.windows.items()]
+        knobs = [self.knob(name, item) for name, item in merged.knobs.items()]
         derived = {name: self.derived(name, item) for name, item in merged.derive.items()}
         symptoms = [self.symptom(name, item) for name, item in merged.symptoms.items()]
         causes = [self.cause(name, item) for name, item in merged.causes.items()]
@@ -99,6 +102,7 @@ class _Compiler:
             calibration=None if calibration is None else Calibration(**calibration.model_dump()),
             status=authored.status,
             replaced_by=authored.replaced_by,
+            knobs=tuple(sorted(knobs, key=lambda k: k.name)),
         )
 
     def report(self, item: Item, code: str, message: str, path: Path, hint: str | None = None, column: int = 0) -> None:
@@ -123,8 +127,21 @@ class _Compiler:
             self.report(item, "RB024", f"the window '{name}' ends before it starts", (unit,))
         return Window(name, unit, span.from_, span.to)
 
-    def derived(self, name: str, item: Item) -> str:
+    def knob(self, name: str, item: Item) -> Hyperparameter:
         if name in hyperparameters() or name in FUNCTIONS:
+            kind = "function" if name in FUNCTIONS else "configuration value"
+            self.report(item, "RB026", f"'{name}' is the name of a {kind}", (), "choose another name")
+        model: KnobModel = item.value
+        if model.signal is not None:
+            self.signal(item, model.signal, ("signal",))
+        bounds = model.bounds
+        if bounds is not None and bounds.low >= bounds.high:
+            self.report(item, "RB024", "low must be below high", ("bounds",))
+        low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
+        return Hyperparameter(name, model.meaning, model.kind, model.signal, low, high, model.step_limit)
+
+    def derived(self, name: str, item: Item) -> str:
+        if name in self.settings or name in FUNCTIONS:
             kind = "function" if name in FUNCTIONS else "configuration value"
             self.report(item, "RB026", f"'{name}' is the name of a {kind}", (), "choose another name")
         return self.expression(item, item.value, ())
@@ -149,8 +166,8 @@ class _Compiler:
         for name, column in zip(expression.names, expression.columns, strict=True):
             if "." in name or "(" in name:
                 canonical[name] = self.feature(item, name, path, column)
-            elif name not in hyperparameters() and name not in self.merged.derive:
-                known = [*hyperparameters(), *self.merged.derive]
+            elif name not in self.settings and name not in self.merged.derive:
+                known = [*self.settings, *self.merged.derive]
                 self.unknown(item, "configuration value or derived number", name, known, path, column)
         renamed = expression.renamed(canonical)
         if len(renamed) > MAX_LENGTH:
@@ -170,8 +187,8 @@ class _Compiler:
                 self.unknown(item, "derived number", model.derived, self.merged.derive, (*path, "derived"), 1)
             return Leaf("derived", model.derived, ramp)
         if model.config is not None:
-            if model.config not in hyperparameters():
-                self.unknown(item, "configuration value", model.config, hyperparameters(), (*path, "config"), 1)
+            if model.config not in self.settings:
+                self.unknown(item, "configuration value", model.config, self.settings, (*path, "config"), 1)
             return Leaf("config", model.config, ramp)
         return Leaf("issue", str(model.issue), ramp)
 
@@ -291,8 +308,8 @@ class _Compiler:
         return name
 
     def remedy(self, item: Item, model: RemedyModel, path: Path) -> Remedy:
-        if model.knob not in hyperparameters():
-            self.unknown(item, "knob", model.knob, hyperparameters(), (*path, "knob"), 1)
+        if model.knob not in self.settings:
+            self.unknown(item, "knob", model.knob, self.settings, (*path, "knob"), 1)
         to = None if model.set_ is None else self.expression(item, model.set_, (*path, "set"))
         values = {name: self.expression(item, text, (*path, "values", name)) for name, text in model.values.items()}
         bounds = model.bounds

@@ -283,6 +283,16 @@ class WindowModel(Strict):
         return self
 
 
+class KnobModel(Strict):
+    """A hyper-parameter of one's own: what it means, where the log shows it, and how far a remedy may turn it."""
+
+    meaning: Text
+    signal: Word | None = Field(default=None, description="the signal that logs its value, for example raw.our/key")
+    kind: Literal["float", "integer"] = "float"
+    bounds: LowHigh | None = None
+    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = None
+
+
 class Requires(Strict):
     """Versions that the book needs, such as ">=0.1" or ">=0.1, <2"."""
 
@@ -366,6 +376,7 @@ class AuthoredBook(Strict):
     extends: Annotated[list[Word], Field(max_length=16)] = []
     applies_to: AppliesToModel = AppliesToModel()
     windows: Annotated[dict[Name, WindowModel], Field(max_length=64)] = {}
+    knobs: Annotated[dict[Name, KnobModel], Field(max_length=64)] = {}
     derive: Annotated[dict[Name, ExpressionText], Field(max_length=256)] = {}
     symptoms: Annotated[dict[Name, AuthoredSymptom], Field(max_length=500)] = {}
     causes: Annotated[dict[Name, AuthoredCause], Field(max_length=200)] = {}

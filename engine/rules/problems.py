@@ -86,7 +86,7 @@ CODES: dict[str, Explanation] = {
         "Keep one of them.",
     ),
     "RB026": Explanation(
-        "A name is taken: a window or derived number is called like a built-in window or a configuration value.",
+        "A name is taken: a window, knob or derived number is called like a built-in window or a configuration value.",
         "Choose another name.",
     ),
     "RB030": Explanation(
@@ -113,7 +113,7 @@ CODES: dict[str, Explanation] = {
     "RB100": Explanation(
         "A symptom is neither evidence for a cause nor part of another symptom.", "Use it, or remove it."
     ),
-    "RB101": Explanation("A window or derived number is never used.", "Use it, or remove it."),
+    "RB101": Explanation("A window, knob or derived number is never used.", "Use it, or remove it."),
     "RB102": Explanation(
         "Two symptoms have the same condition: as evidence for one cause they would count one observation twice.",
         "Keep one, and refer to it by name.",

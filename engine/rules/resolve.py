@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from .problems import Problem
     from .yaml_loader import Document
 
-__all__ = ["Item", "Merged", "merge"]
+__all__ = ["KINDS", "Item", "Merged", "merge"]
 
 M = TypeVar("M", AuthoredSymptom, AuthoredCause)
 Path = tuple[str | int, ...]
 Place = tuple["Document", Path]
-_KINDS = ("windows", "derive", "symptoms", "causes")
+KINDS = ("windows", "knobs", "derive", "symptoms", "causes")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A window, derived number, symptom or cause (`value`, as authored) with the document and path of its place.
+    """A window, knob, derived number, symptom or cause (`value`, as authored) with the document and path of its place.
 
     Where an override changed it, `parts` says for each key, and for each item of a list that was appended to, where
     that was written; what is not in it stands in the document itself.
@@ -63,6 +63,7 @@ class Merged:
     authored: AuthoredBook
     document: Document
     windows: dict[str, Item] = field(default_factory=dict)
+    knobs: dict[str, Item] = field(default_factory=dict)
     derive: dict[str, Item] = field(default_factory=dict)
     symptoms: dict[str, Item] = field(default_factory=dict)
     causes: dict[str, Item] = field(default_factory=dict)
@@ -76,7 +77,7 @@ def merge(authored: AuthoredBook, document: Document, parents: Iterable[Merged])
     merged = Merged(authored, document)
     for parent in parents:
         _inherit(merged, parent)
-    for kind in _KINDS:
+    for kind in KINDS:
         own: dict[str, Item] = getattr(merged, kind)
         for name, value in getattr(authored, kind).items():
             item = Item(value, document, (kind, name))
@@ -101,7 +102,7 @@ def _inherit(merged: Merged, parent: Merged) -> None:
     merged.sources += [source for source in parent.sources if source not in merged.sources]
     for kind, names in parent.off.items():
         merged.off[kind] |= names
-    for kind in _KINDS:
+    for kind in KINDS:
         own: dict[str, Item] = getattr(merged, kind)
         for name, item in getattr(parent, kind).items():
             # The same entry may come along two ways, when two extended books extend the same third one.

@@ -16,6 +16,7 @@ from ..errors import UsageError
 from .library import read_book
 from .model import RATES, SEEN
 from .needs import references
+from .resolve import KINDS, Item
 from .validate import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .book import Book
-    from .resolve import Item, Merged
+    from .resolve import Merged
     from .yaml_loader import Document
 
 __all__ = ["Line", "Resolved", "resolved"]
@@ -89,7 +90,7 @@ class _Writer:
         for key in _HEAD:
             if key in data:
                 yield from self.value(key, data[key], _At(document, (key,)), 0)
-        for kind in ("windows", "derive", "symptoms", "causes"):
+        for kind in KINDS:
             items: dict[str, Item] = getattr(self.merged, kind)
             if items:
                 yield from (Line(""), Line(f"{kind}:"))
@@ -127,7 +128,7 @@ class _Writer:
         data = {key: data[key] for key in sorted(data, key=lambda key: _FIRST.get(key, len(_FIRST)))}
         if kind == "causes":
             data = self.without_off(data)
-        if kind == "windows":
+        if kind in {"windows", "knobs"}:
             yield from self.value(name, data, at, 1)
             return
         yield Line(f"  {name}:", self.origin(at))
@@ -213,8 +214,6 @@ class _At:
         return _At(self.where, (*self.path, part))
 
     def line(self) -> tuple[Document, int]:
-        from .resolve import Item
-
         document, path = self.where.place(self.path) if isinstance(self.where, Item) else (self.where, self.path)
         while path and path not in document.keys and path not in document.values:
             path = path[:-1]
@@ -225,7 +224,7 @@ class _At:
 def _short_names(merged: Merged) -> dict[str, str]:
     """File → the shortest end of its path that no other file of the book shares."""
     files = dict.fromkeys([merged.document.file])
-    for kind in ("windows", "derive", "symptoms", "causes"):
+    for kind in KINDS:
         for item in getattr(merged, kind).values():
             files |= dict.fromkeys([item.document.file, *(document.file for document, _ in item.parts.values())])
     parts = {file: re.split(r"[/\\]", file) for file in files}
