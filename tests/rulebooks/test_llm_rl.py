@@ -237,7 +237,11 @@ def test_a_near_miss_is_not_accused(case: Case, make_run: MakeRun, diagnose: Dia
     assert _probability(diagnose(run, "llm_rl"), case.cause) < 0.5
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.cause for case in CASES])
+# A reward that never changes is by itself what no_learning_signal says.
+FROM_MORE_THAN_REWARD = [case for case in CASES if case.cause != "no_learning_signal"]
+
+
+@pytest.mark.parametrize("case", FROM_MORE_THAN_REWARD, ids=[case.cause for case in FROM_MORE_THAN_REWARD])
 def test_a_cause_is_not_made_up_from_the_reward_alone(case: Case, make_run: MakeRun, diagnose: Diagnose) -> None:
     reward = case.curves.get("reward.train", rising_reward)
     run = make_run({"reward.train": reward}, base={}, algorithm=case.algorithm)
@@ -325,3 +329,17 @@ def test_remedies_stay_within_bounds(make_run: MakeRun, diagnose: Diagnose) -> N
     plan = diagnose(run, "llm_rl").findings[0].remedies[0]
     assert plan.knob == "learning_rate"
     assert plan.proposed == pytest.approx(1e-5)
+
+
+def test_cut_responses_that_earn_nothing_are_a_matter_of_the_limit(make_run: MakeRun, diagnose: Diagnose) -> None:
+    curves: Curves = {
+        "reward.train": 0.0,
+        "llm.truncated_fraction": 1.0,
+        "llm.zero_std_fraction": 1.0,
+        "llm.reward_std": 0.0,
+        "optim.grad_norm": 0.0,
+        "policy.kl_ref": None,
+        "loss.total": 0.0,
+    }
+    result = diagnose(make_run(curves, base=LEARNING, algorithm="grpo"), "llm_rl")
+    assert result.findings[0].id == "truncation"
