@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..signals.run import Run
     from .model import CauseFinding, SymptomFinding
 
-__all__ = ["choose", "dated"]
+__all__ = ["choose", "dated", "set_by_user"]
 
 SEEN_AT = 0.5
 # A symptom competes for being first when it is at least this strong relative to the strongest.
@@ -41,7 +41,7 @@ def choose(
     spec = {s.id: s for s in book.symptoms}
     weights = {e.symptom: e.decibans for e in finding.evidence if not e.missing and e.decibans > 0}
     seen = [spec[name] for name in weights if symptoms[name].membership > SEEN_AT]
-    own = [symptom for symptom in seen if not _set_by_user(symptom, book)]
+    own = [symptom for symptom in seen if not set_by_user(symptom, book)]
     shared = _shared_signs(book)
     shown = [symptom for symptom in own if symptom.id not in shared] or own or seen
     if not shown:
@@ -52,7 +52,8 @@ def choose(
     return min(strong, key=lambda s: (math.inf if s.onset_step is None else s.onset_step, -strength[s.id], s.id))
 
 
-def _set_by_user(symptom: Symptom, book: Book) -> bool:
+def set_by_user(symptom: Symptom, book: Book) -> bool:
+    """Whether a symptom looks only at what the user set: evidence on a cause, but nothing that the run shows."""
     own = list(leaves(symptom.condition))
     return bool(own) and all(is_setting(leaf, book) for leaf in own)
 
