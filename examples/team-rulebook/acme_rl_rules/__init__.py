@@ -1,0 +1,1 @@
+"""Acme's rulebooks for rl-diagnose: data only."""
