@@ -70,7 +70,16 @@ def main(arguments: list[str]) -> int:
             result = verify_runs(runs[one["run_id"]], runs[two["run_id"]])
             outcomes[kind][result.outcome] += 1
             if options.show and (result.outcome == "fixed") != (kind == "fixed") and result.cause:
-                print(kind, one["run_id"], two["run_id"], one["injected_fault"], one["env"], result.cause, result.outcome, result.reason)
+                print(
+                    kind,
+                    one["run_id"],
+                    two["run_id"],
+                    one["injected_fault"],
+                    one["env"],
+                    result.cause,
+                    result.outcome,
+                    result.reason,
+                )
     print(f"{'pairs':<12}{'n':>5}" + "".join(f"{name:>13}" for name in OUTCOMES))
     for kind, counts in outcomes.items():
         print(f"{kind:<12}{sum(counts.values()):>5}" + "".join(f"{counts[name]:>13}" for name in OUTCOMES))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
 from ..logs.adapter import ReadOptions
-from ..logs.load import find_runs, load_source
-from ..logs.load import load_run as _load_run
+from ..logs.load import find_runs, load_source, only_run
 from ..logs.registry import adapters_of
 from ..logs.stdin import NAME, STANDARD_INPUT, spool
 from ..signals.run import ActionSpace
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from ..logs.load import FoundRun
     from ..signals.run import Run
 
-__all__ = ["Located", "Unreadable", "load_run", "locate", "parse_action_space", "read_options", "read_runs"]
+__all__ = ["Located", "Unreadable", "load_run", "locate", "parse_action_space", "read_one", "read_options", "read_runs"]
 
 _KINDS = ("discrete", "continuous", "multi_discrete", "multi_binary")
 
@@ -61,7 +60,12 @@ def load_run(
     text such as ``discrete:4``. Raises `UsageError` for a path that does not exist or holds several runs,
     `NoReadableRunError` or `LogError` where nothing can be read.
     """
-    return _load_run(os.fspath(path), read_options(mapping, action_space))
+    return read_one(os.fspath(path), read_options(mapping, action_space))
+
+
+def read_one(path: str, options: ReadOptions, tag_maps: Iterable[Path] = ()) -> Run:
+    """Read the one run at `path`; see `load_run`."""
+    return load_source(only_run(find_runs(path, own=adapters_of(tag_maps))), options)
 
 
 def read_options(

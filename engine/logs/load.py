@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..signals.run import Run
     from .adapter import Adapter, Folder, RunSource
 
-__all__ = ["Found", "FoundRun", "LogProblem", "find_runs", "load_run", "load_source"]
+__all__ = ["Found", "FoundRun", "LogProblem", "find_runs", "load_run", "load_source", "only_run"]
 
 _SHOWN = 12
 
@@ -127,14 +127,18 @@ def load_run(path: str | Path, options: ReadOptions = ReadOptions()) -> Run:  # 
     Raises `UsageError` when the path does not exist or holds several runs (it lists them), `NoReadableRunError` when it
     holds none, `LogError` when the run cannot be read.
     """
-    found = find_runs(path)
+    return load_source(only_run(find_runs(path)), options)
+
+
+def only_run(found: Found) -> FoundRun:
+    """The one run that was found. Raises `UsageError` where there are several, with their ids."""
     if len(found.sources) > 1:
         raise UsageError(
             f"{len(found.sources)} runs are below this path: {_listed([run.id for run in found.sources])}",
             place=found.root,
             hint="give the path of one of them",
         )
-    return load_source(found.sources[0], options)
+    return found.sources[0]
 
 
 def _surest(folder: Folder, installed: Sequence[Adapter]) -> tuple[Adapter | None, Sniff, tuple[str, ...]]:
