@@ -264,6 +264,7 @@ class _Reader:
         """
         from .model import AuthoredBook
         from .resolve import merge
+        from .salvage import salvage
         from .validate import validate
 
         if source.path in self.done:
@@ -278,6 +279,9 @@ class _Reader:
         places = {(p.line, p.column) for p in problems}
         self.problems += [p for p in more if (p.line, p.column) not in places]
         if authored is None or problems:
+            # It cannot be used any more, but what else is wrong with it should come to light at once.
+            authored = salvage(document.data)
+        if authored is None:
             return None
         self.problems += [*_identity(authored, document, source), *_requirements(authored, document)]
         parents = [self.parent(document, i, name, (*chain, source)) for i, name in enumerate(authored.extends)]
@@ -329,7 +333,7 @@ def _identity(authored: AuthoredBook, document: Document, source: _Source) -> li
     return [
         document.problem("RB034", f"{name} is '{getattr(authored, name)}', its place says '{value}'", (name,))
         for name, value in expected.items()
-        if getattr(authored, name) != value
+        if getattr(authored, name) != value and getattr(authored, name) == document.data.get(name)
     ]
 
 

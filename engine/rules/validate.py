@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 
     from .problems import Problem
 
-__all__ = ["Placed", "did_you_mean", "validate"]
+__all__ = ["Placed", "data_path", "did_you_mean", "validate"]
 
+# A file that is wrong everywhere is not described in full.
+MAX_PROBLEMS = 100
 M = TypeVar("M", bound=BaseModel)
 Path = tuple[str | int, ...]
 
@@ -56,7 +60,7 @@ class Placed(Protocol):
 
 
 def validate(model: type[M], where: Placed, value: Any) -> tuple[M | None, list[Problem]]:
-    """`value` as `model`, or all problems at their places according to `where`."""
+    """`value` as `model`, or all problems (at most `MAX_PROBLEMS`) at their places according to `where`."""
     if not isinstance(value, dict):
         return None, [where.problem("RB012", "a mapping of fields is expected here", ())]
     try:
@@ -65,13 +69,14 @@ def validate(model: type[M], where: Placed, value: Any) -> tuple[M | None, list[
         # The branches of a union each report for themselves; together they are one problem of one value.
         places: dict[tuple[Path, bool], list[ErrorDetails]] = {}
         for entry in error.errors(include_url=False):
-            path, key = _path(entry["loc"], value)
+            path, key = data_path(entry["loc"], value)
             places.setdefault((path, key), []).append(entry)
-        return None, in_file_order(
+        found = (
             problem
             for (path, key), entries in places.items()
             for problem in _problems(model, where, entries, path, key)
         )
+        return None, in_file_order(islice(found, MAX_PROBLEMS))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
@@ -80,7 +85,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean '{close[0]}'?" if close else None
 
 
-def _path(loc: tuple[str | int, ...], value: Any) -> tuple[Path, bool]:
+def data_path(loc: tuple[str | int, ...], value: Any) -> tuple[Path, bool]:
     """The part of pydantic's location that is a path in the data (not the names of union branches), and whether the
     error is about the key itself."""
     path: list[str | int] = []
@@ -163,7 +168,7 @@ def _expected(entry: ErrorDetails, name: str) -> str:
 
 def _siblings(model: type[BaseModel], path: Path) -> set[str]:
     """The fields, as written in YAML, that may stand in the mapping at `path`."""
-    root = model.model_json_schema(by_alias=True)
+    root = _schema(model)
     nodes = _resolve(root, root)
     for part in path:
         below: list[dict[str, Any]] = []
@@ -176,6 +181,12 @@ def _siblings(model: type[BaseModel], path: Path) -> set[str]:
             below += [option for one in inner if isinstance(one, dict) for option in _resolve(one, root)]
         nodes = below
     return {name for node in nodes for name in node.get("properties", {})}
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    # Made once: making it takes a tenth of a second, and a bad book asks for it at every unknown field.
+    return model.model_json_schema(by_alias=True)
 
 
 def _resolve(node: dict[str, Any], root: dict[str, Any]) -> list[dict[str, Any]]:
