@@ -343,3 +343,22 @@ def test_cut_responses_that_earn_nothing_are_a_matter_of_the_limit(make_run: Mak
     }
     result = diagnose(make_run(curves, base=LEARNING, algorithm="grpo"), "llm_rl")
     assert result.findings[0].id == "truncation"
+
+
+def _stopped_in_collapse(start: float, end: float) -> Curve:
+    """Steady until nine tenths of the run, then up within a few points; the run is stopped there."""
+    return lambda t: np.where(t < 0.9, start * (1 + t), end * np.maximum(0.05, (t - 0.9) / 0.1))
+
+
+def test_a_run_that_is_stopped_while_it_collapses_is_read_by_its_end(make_run: MakeRun, diagnose: Diagnose) -> None:
+    falling: Curves = {"reward.train": lambda t: np.where(t < 0.93, 0.2 + 0.6 * t, 0.1) + 0.03 * noise(t, 37)}
+    dissolved = {
+        **falling,
+        "policy.entropy": _stopped_in_collapse(0.3, 6.8),
+        "llm.truncated_fraction": jumps(0.02, 0.9, 0.93),
+    }
+    ran_away = {**falling, "policy.kl_ref": _stopped_in_collapse(0.02, 1.05)}
+    assert (
+        diagnose(make_run(dissolved, base=LEARNING, algorithm="grpo"), "llm_rl").findings[0].id == "entropy_explosion"
+    )
+    assert diagnose(make_run(ran_away, base=LEARNING, algorithm="grpo"), "llm_rl").findings[0].id == "kl_coef_too_low"
