@@ -179,3 +179,20 @@ def test_show_refuses_an_invalid_book_with_its_problems(command: Command) -> Non
 def test_the_schema_is_the_published_one(command: Command, words: tuple[str, ...], file: str) -> None:
     published = (ROOT / "docs" / "schema" / f"{file}-v1.schema.json").read_text("utf-8")
     assert command("rules", "schema", *words).out == published
+
+
+# -- new ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_new_book_says_what_was_written_and_what_comes_next(command: Command, example: Path) -> None:
+    done = command("rules", "new", "acme", "--dir", "my rules", "--extends", "ppo")
+    book = Path("my rules") / "acme.yaml"
+    assert done.code == 0
+    assert book.is_file()
+    assert f'  rl-diagnose rules check "{book}"\n' in done.out
+    assert command("rules", "check", book, "--strict").code == 0
+    assert command(example, "--rules", book).code == 0
+    again = command("rules", "new", "acme", "--dir", "my rules")
+    assert again.code == 2
+    assert "exists already" in again.err

@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = ["COMMANDS"]
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "new": ("new", "write a rulebook to start from"),
     "list": ("list", "list the rulebooks that can be asked for by id"),
     "show": ("show", "show a rulebook, or all that it comes to and from where"),
     "check": ("check", "find everything that is wrong with rulebooks"),
