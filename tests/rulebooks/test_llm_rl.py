@@ -294,6 +294,13 @@ def test_the_kl_between_old_and_new_policy_says_nothing_about_the_reference(
     assert _probability(result, "kl_coef_too_low") == 0.0
 
 
+def test_a_kl_of_exactly_zero_was_not_computed(make_run: MakeRun, diagnose: Diagnose) -> None:
+    curves: Curves = {"reward.train": flat_reward, "policy.kl_ref": 0.0, "loss.total": 0.0}
+    result = diagnose(make_run(curves, base=LEARNING, algorithm="grpo"), "llm_rl")
+    assert _probability(result, "kl_coef_too_high") < 0.1
+    assert _probability(result, "learning_rate_too_low") < 0.1
+
+
 def test_a_heavy_penalty_shows_in_the_loss(make_run: MakeRun, diagnose: Diagnose) -> None:
     curves: Curves = {"reward.train": flat_reward, "policy.kl_ref": level(1e-5), "loss.total": level(1e-5)}
     light: Curves = {**curves, "loss.total": level(4e-7)}
