@@ -283,7 +283,7 @@ def test_a_loss_of_zero_with_a_gradient_is_explained(make_run: MakeRun, diagnose
     result = diagnose(make_run({"loss.total": 0.0}, base=LEARNING, algorithm="grpo"), "llm_rl")
     assert _probability(result, "loss_zero_by_construction") >= 0.5
     dead = diagnose(make_run(CASES[7].curves, base=LEARNING, algorithm="grpo"), "llm_rl")
-    assert _probability(dead, "loss_zero_by_construction") < 0.1
+    assert _probability(dead, "loss_zero_by_construction") < 0.25
 
 
 def test_the_kl_between_old_and_new_policy_says_nothing_about_the_reference(
