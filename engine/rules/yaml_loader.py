@@ -122,7 +122,9 @@ def parse_yaml(source: bytes, file: str) -> tuple[Document | None, list[Problem]
         message = ": ".join(part for part in (error.context, error.problem) if part)
         # libyaml looks ahead of the events and refuses absurd depths by itself.
         code = "RB002" if "nesting depth" in message else "RB003"
-        builder.add(code, f"not valid YAML: {message}", place)
+        opened = error.context_mark.line + 1 if error.context_mark else place[0]
+        hint = f"look at line {opened}, too: what begins there is not ended" if opened < place[0] else None
+        builder.add(code, f"not valid YAML: {message}", place, hint)
         return None, builder.problems
     except yaml.reader.ReaderError as error:
         before = _LINE_BREAK.split(text[: error.position])
