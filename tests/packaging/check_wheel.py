@@ -41,6 +41,16 @@ def check_third_party(scripts: Path, elsewhere: Path) -> None:
     run(scripts / "rl-diagnose", "mine.house", cwd=elsewhere)
 
 
+def check_team_rulebook(scripts: Path, elsewhere: Path) -> None:
+    """Build and install the example of a team's rulebook beside the product: it is found and passes its check."""
+    package = shutil.copytree(ROOT / "examples" / "team-rulebook", elsewhere / "team-rulebook")
+    run(scripts / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", package)
+    books = json.loads(run(scripts / "rl-diagnose", "rules", "list", "--format", "json", cwd=elsewhere))["books"]
+    if "acme_ppo" not in {book["id"] for book in books}:
+        sys.exit(f"the team's rulebook is not found: {books}")
+    run(scripts / "rl-diagnose", "rules", "check", "acme_ppo", "--strict", cwd=elsewhere)
+
+
 def main() -> None:
     """Build, look into the wheel, install it, diagnose the example run from an unrelated folder."""
     with tempfile.TemporaryDirectory() as text:
@@ -77,6 +87,7 @@ def main() -> None:
             sys.exit(f"the installed command does not name the learning rate in the example run:\n{out}")
         run(scripts / "python", "-m", "rl_diagnose", example, "--format", "json", cwd=elsewhere)
         check_third_party(scripts, elsewhere)
+        check_team_rulebook(scripts, elsewhere)
     print(f"wheel checked: {wheel.name}, {len(names)} files")  # noqa: T201 - a script's own report
 
 
