@@ -32,6 +32,7 @@ __all__ = ["books_below", "check_book"]
 
 # Evidence below this weight (natural log; 0.43 dB) says nothing, and tells no two causes apart.
 NOTHING = 0.1
+_RELEASE = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.yaml")
 _PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 
 
@@ -94,6 +95,11 @@ class _Linter:
 
     def book_status(self) -> Iterator[Problem]:
         document = self.merged.document
+        path = Path(document.file).absolute()
+        if _RELEASE.fullmatch(path.name) and (path.parent.name, path.stem) != (self.book.id, self.book.version):
+            field = "version" if path.parent.name == self.book.id else "id"
+            said, place = getattr(self.book, field), f"{path.parent.name}/{path.name}"
+            yield document.problem("RB112", f"the {field} is '{said}', but the file is {place}", (field,), key=True)
         if self.book.status == "deprecated" and self.book.replaced_by is None:
             yield document.problem("RB106", "the book is deprecated and names no replacement", ("status",), key=True)
         for i, name in enumerate(self.book.extends):

@@ -143,6 +143,10 @@ CODES: dict[str, Explanation] = {
         "A patch has a placeholder that nothing fills.",
         "Known are {value}, {current} and the names under `values`.",
     ),
+    "RB112": Explanation(
+        "The file is called like a released version, but its folder and name are not the book's id and version.",
+        "Let them agree, <id>/<version>.yaml: in a package the book would not be usable.",
+    ),
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rl_diagnose.errors import UsageError
-from rl_diagnose.rules.check import check_book
-from rl_diagnose.rules.library import list_books
+from rl_diagnose.rules.check import books_below, check_book
+from rl_diagnose.rules.library import BookInfo, list_books
 
 from .made import Write
 
@@ -141,3 +141,56 @@ def test_three_causes_that_all_exclude_one_another_are_one_group(write: Write) -
 def test_an_unknown_id_is_a_usage_error() -> None:
     with pytest.raises(UsageError):
         check_book("nope")
+
+
+HEAD = 'schema: rulebook/v1\nid: {}\nversion: "{}"\ntitle: T\n'
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("house/1.0.0.yaml", []),
+        ("house.yaml", []),
+        ("house/next.yaml", []),
+        ("house/1.0.1.yaml", ["3 RB112 the version is '1.0.0', but the file is house/1.0.1.yaml"]),
+        ("hut/1.0.0.yaml", ["2 RB112 the id is 'house', but the file is hut/1.0.0.yaml"]),
+    ],
+)
+def test_a_file_in_the_place_of_a_release_must_be_that_release(tmp_path: Path, place: str, said: list[str]) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HEAD.format("house", "1.0.0"), "utf-8")
+    assert [f"{p.line} {p.code} {p.message}" for p in check_book(path)] == said
+
+
+def test_a_deprecated_book_names_its_successor_and_is_not_extended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "old.yaml"
+    path.write_text(HEAD.format("old", "1.0.0") + "status: deprecated\n", "utf-8")
+    assert [(p.line, p.code) for p in check_book(path)] == [(5, "RB106")]
+    path.write_text(HEAD.format("old", "1.0.0") + "status: deprecated\nreplaced_by: ppo\n", "utf-8")
+    assert check_book(path) == ()
+
+    folder = tmp_path / "former"
+    folder.mkdir()
+    (folder / "1.0.0.yaml").write_text(
+        HEAD.format("former", "1.0.0") + "status: deprecated\nreplaced_by: ppo\n", "utf-8"
+    )
+    books = (*list_books(), BookInfo("former", ("1.0.0",), "package house", folder))
+    monkeypatch.setattr("rl_diagnose.rules.library.list_books", lambda: books)
+    path.write_text(HEAD.format("old", "1.0.0") + "extends: [former]\n", "utf-8")
+    (problem,) = check_book(path)
+    assert (problem.line, problem.code, problem.hint) == (5, "RB110", "it is replaced by 'ppo'")
+
+
+def test_a_folder_is_searched_for_books_but_not_for_their_tests(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a/1.0.0.yaml", "a/1.0.0.test.yaml", "notes.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert books_below(tmp_path) == [tmp_path / "a" / "1.0.0.yaml", tmp_path / "b.yaml"]
+    assert books_below("ppo") == ["ppo"]
+    (tmp_path / "empty").mkdir()
+    for nothing in (tmp_path / "empty", "nope", "a\0b"):
+        with pytest.raises(UsageError):
+            books_below(nothing)
