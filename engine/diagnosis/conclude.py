@@ -82,7 +82,7 @@ def conclude(
         primary_symptom=primary,
         symptoms=tuple(sorted(symptoms.values(), key=lambda s: (-s.membership, s.id))),
         causes=tuple(_with_remedies(finding, run, row, assessment) for finding, assessment in ranked),
-        remarks=remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named),
+        remarks=remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named, used=wanted),
         not_checked=gaps(run, findings, symptoms, available),
         log_issues=run.issues,
         unmapped=run.unmapped,

@@ -72,8 +72,10 @@ def remarks(
     symptoms: Sequence[SymptomFinding],
     *,
     named_algorithm: bool = True,
+    used: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """What a reader should know beside the verdict. `named_algorithm`: a rulebook about some algorithm was applied."""
+    """What a reader should know beside the verdict. `named_algorithm`: a rulebook about some algorithm was applied;
+    `used` are the signals that the rulebooks look at: a key of the log that one of them names is understood."""
     said = []
     for cause in causes:
         if cause.status != "assessed" or _probability(cause) < FINDING_AT:
@@ -102,7 +104,9 @@ def remarks(
         )
     if run.action_space.origin == "inferred":
         said.append(f"The action space was inferred: {run.action_space.detail or run.action_space.kind}")
-    keys = [f"{k.key} (did you mean {k.suggestion}?)" for k in run.unmapped if k.suggestion]
+    keys = [
+        f"{k.key} (did you mean {k.suggestion}?)" for k in run.unmapped if k.suggestion and f"raw.{k.key}" not in used
+    ]
     if keys:
         said.append(f"Keys that were not understood: {', '.join(keys[:4])}; see rl-diagnose inspect")
     return tuple(said)

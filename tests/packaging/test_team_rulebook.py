@@ -191,6 +191,7 @@ def test_runs_of_its_algorithm_are_diagnosed_with_it_unasked(command: Command, c
     assert (remedy["knob"], remedy["current"], remedy["proposed"]) == ("acme_curriculum_speed", 5.0, 2.5)
     assert remedy["after"] == "acme-train --curriculum-speed 2.5"
     assert "observations_unnormalised" not in {cause["id"] for cause in run["causes"]}
+    assert not [remark for remark in run["remarks"] if "curriculum/success_rate" in remark]
     notes = " ".join(document["notes"])
     assert "this package cannot be imported" in notes
     assert "the book 'aaa_ppo' of package" in notes
