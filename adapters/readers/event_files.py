@@ -1,38 +1,39 @@
 """TensorBoard event files: scalars (plain and tensor-valued), last texts and hyper-parameters.
 
-The records are decoded by tbparse. Because tbparse stops at the first damaged record without a word, the
-framing is checked here first, and what is lost is reported with its byte offset.
+What is wrong with a file is reported with its byte offset; everything that is still sound is read.
 """
 
 from __future__ import annotations
 
-import logging
-import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
-from .event_framing import LFS_MAGIC, first_damaged_record, walk
-from .points import EventFile, EventPoints
+from .event_framing import LFS_MAGIC
+from .points import EventFile
+from .tfrecord.context import Context
+from .tfrecord.reader import read_scalars
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    import pandas as pd
-    from tbparse import SummaryReader
-
-    from .event_framing import Framing
+    from .tfrecord.result import Gap, ScanResult
 
 __all__ = ["read_event_file"]
 
-_EVERYTHING = frozenset({"scalars", "tensors", "text", "hparams"})
-_NOT_EVENTS = "not a TensorBoard event file, or its first record is damaged"
+_NOT_EVENTS = "not a TensorBoard event file, or damaged from beginning to end"
 _HINT = "event files are named events.out.tfevents.…; copy the file again if it was damaged on the way"
+_SHORTEST = 12  # bytes: a file that is shorter has no whole record header
+_MOST_GAPS = 100  # reported one by one
+_GAPS = {
+    "damaged_data": "the record at byte {offset} is damaged: {length} bytes were left out",
+    "damaged_header": "the record at byte {offset} is damaged: {length} bytes up to the next one were left out",
+    "mended_header": "bits were flipped in the record header at byte {offset}; its record was read all the same",
+    "not_an_event": "the record at byte {offset} is no event: {length} bytes were left out",
+    "too_large": "the record at byte {offset} is too large to be a scalar: {length} bytes were left out",
+    "zeros": "the {length} bytes from byte {offset} on hold only zeros: they were not written out",
+}
 
 
 def read_event_file(path: Path) -> EventFile:
@@ -41,142 +42,88 @@ def read_event_file(path: Path) -> EventFile:
     `scalars` holds one `EventPoints` a tag in the order of writing (float64 `step`, `wall_time` in seconds
     since the epoch, `value` with NaN and infinities as written); rank-0 numeric tensors (TF2) count as
     scalars. `texts` maps a tag, without its ``/text_summary`` suffix, to its last text. Issue codes:
-    ``empty_file``, ``lfs_pointer``, ``no_scalars``, ``truncated_tail``, ``zero_tail``, ``damaged_record``,
-    ``texts_unreadable``.
+    ``empty_file``, ``lfs_pointer``, ``no_scalars``, ``truncated_tail``, ``zero_tail``, ``damaged_record`` (one a gap,
+    the first hundred), ``texts_unreadable``.
 
     Raises `LogError` for a file that cannot be opened or is not an event file at all.
     """
+    name = path.name
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            head = file.read(len(LFS_MAGIC))
     except OSError as error:
         raise LogError(
             f"cannot be opened: {error.strerror or error}",
             place=path,
             hint="check that it is a file and its permissions",
         ) from error
-    name = path.name
-    if not data:
-        return EventFile(
-            name,
-            {},
-            issues=(
-                LogIssue("empty_file", "the event file has no bytes: the run stopped before it logged anything", name),
-            ),
-        )
-    if data.startswith(LFS_MAGIC):
-        return EventFile(
-            name,
-            {},
-            issues=(
-                LogIssue(
-                    "lfs_pointer", "a Git LFS pointer, not the event file itself: fetch it with `git lfs pull`", name
-                ),
-            ),
-        )
-    framing = walk(data)
-    if not framing.starts.size and (framing.stop == "damaged" or (framing.stop == "truncated" and len(data) < 12)):
+    if not head:
+        text = "the event file has no bytes: the run stopped before it logged anything"
+        return EventFile(name, {}, issues=(LogIssue("empty_file", text, name),))
+    if head == LFS_MAGIC:
+        text = "a Git LFS pointer, not the event file itself: fetch it with `git lfs pull`"
+        return EventFile(name, {}, issues=(LogIssue("lfs_pointer", text, name),))
+    found = read_scalars(path)
+    if not found.records and (
+        any(gap.reason != "zeros" for gap in found.gaps) or (found.truncated and found.size < _SHORTEST)
+    ):
         raise LogError(_NOT_EVENTS, place=path, hint=_HINT)
-    issues = _framing_issues(name, data, framing)
-    if not framing.starts.size:
-        return EventFile(name, {}, issues=(*issues, _nothing_logged(name)))
-    return _decode(path, issues)
+    issues = _damage(name, found)
+    texts, hparams, failed = _context(path, found)
+    if failed:
+        text = f"some texts or hyper-parameters of the event file could not be decoded ({failed})"
+        issues.append(LogIssue("texts_unreadable", text, name))
+    if not found.scalars:
+        text = "the event file holds no scalars: the run stopped before it logged any"
+        issues.append(LogIssue("no_scalars", text, name))
+    return EventFile(name, found.scalars, texts, hparams, tuple(issues))
 
 
-def _nothing_logged(name: str) -> LogIssue:
-    return LogIssue("no_scalars", "the event file holds no scalars: the run stopped before it logged any", name)
+def _damage(name: str, found: ScanResult) -> list[LogIssue]:
+    """What is wrong with the chain of records: one issue a gap, but no more than a reader can take in."""
+    issues = [_gap(name, gap, found.size) for gap in found.gaps[:_MOST_GAPS]]
+    more = found.gaps[_MOST_GAPS:]
+    if more:
+        text = f"{len(more)} more gaps from byte {more[0].offset} on, {sum(gap.length for gap in more)} bytes in all"
+        issues.append(LogIssue("damaged_record", text, name))
+    if found.truncated:
+        text = f"the last record is cut at byte {found.size} (a killed or running job); all whole records were read"
+        issues.append(LogIssue("truncated_tail", text, name, severity="info"))
+    return issues
 
 
-def _framing_issues(name: str, data: bytes, framing: Framing) -> tuple[LogIssue, ...]:
-    """What is wrong with the chain of records: at most one issue, since reading ends at the first one."""
-    total = len(data)
-    bad = first_damaged_record(data, framing)
-    if bad is not None:
-        return (_damaged(name, int(framing.starts[bad]) - 12, total),)
-    if framing.stop == "damaged":
-        return (_damaged(name, framing.end, total),)
-    if framing.stop == "truncated":
-        text = f"the last record is cut at byte {total} (a killed or running job); all whole records were read"
-        return (LogIssue("truncated_tail", text, name, severity="info"),)
-    if framing.stop == "zeros":
-        text = f"from byte {framing.end} on the file holds only zeros: it was not written out completely"
-        return (LogIssue("zero_tail", text, name),)
-    return ()
+def _gap(name: str, gap: Gap, size: int) -> LogIssue:
+    if gap.reason == "zeros" and gap.offset + gap.length == size:
+        text = f"from byte {gap.offset} on the file holds only zeros: it was not written out completely"
+        return LogIssue("zero_tail", text, name)
+    text = _GAPS[gap.reason].format(offset=gap.offset, length=gap.length)
+    return LogIssue("damaged_record", text, name, severity="info" if gap.reason == "mended_header" else "warning")
 
 
-def _damaged(name: str, offset: int, total: int) -> LogIssue:
-    lost = total - offset
-    text = f"the record at byte {offset} is damaged; it and what follows ({lost} of {total} bytes) were not read"
-    return LogIssue("damaged_record", text, name)
+def _context(path: Path, found: ScanResult) -> tuple[dict[str, str], dict[str, float | int | bool | str], str | None]:
+    """Texts, hyper-parameters, and the kind of exception met with records that hold them in an unusual form."""
+    context = Context()
+    unusual = [data for data in _records(path, found.contexts) if not context.take(data)]
+    if not unusual:
+        return context.texts(), dict(context.hparams), None
+    from .tfrecord.fallback import read_with_tbparse
+
+    texts, hparams, failed = read_with_tbparse(unusual)
+    return {**texts, **context.texts()}, {**hparams, **context.hparams}, failed
 
 
-def _decode(path: Path, issues: tuple[LogIssue, ...]) -> EventFile:
-    with _quiet():
-        from tbparse import SummaryReader
-
-        types = set(_EVERYTHING)
-        try:
-            reader = SummaryReader(str(path), extra_columns={"wall_time"}, event_types=types)
-        except Exception as odd:  # noqa: BLE001 - tbparse asserts on odd texts and hparams; scalars may still be fine
-            types = {"scalars"}
-            text = f"texts, tensors and hyper-parameters of the event file could not be decoded ({type(odd).__name__})"
-            issues = (*issues, LogIssue("texts_unreadable", text, path.name))
-            try:
-                reader = SummaryReader(str(path), extra_columns={"wall_time"}, event_types=types)
-            except Exception as error:  # any failure inside tbparse means the same: this file cannot be decoded
-                raise LogError(f"the event file cannot be decoded ({error})", place=path, hint=_HINT) from error
-        scalars = _points(reader.scalars)
-        texts: dict[str, str] = {}
-        hparams: dict[str, float | int | bool | str] = {}
-        if "text" in types:
-            scalars = {**_points(reader.tensors), **scalars}
-            texts = _last_texts(reader.text)
-            hparams = _hparams(reader)
-    if not scalars:
-        issues = (*issues, _nothing_logged(path.name))
-    return EventFile(path.name, scalars, texts, hparams, issues)
-
-
-def _points(frame: pd.DataFrame) -> dict[str, EventPoints]:
-    """Points per tag from a long frame; cells which are not one number (arrays, strings) are left out."""
-    if frame.empty:  # an empty result of tbparse has no columns at all
-        return {}
-    if frame["value"].dtype == object:
-        frame = frame[[isinstance(v, (int, float, np.number)) for v in frame["value"]]]
-    points = {}
-    for tag, rows in frame.groupby("tag", sort=False):
-        wall = rows["wall_time"].to_numpy(np.float64)
-        written = np.argsort(wall, kind="stable")  # tbparse sorts by step, which hides restarts
-        step, value = rows["step"].to_numpy(np.float64), rows["value"].to_numpy(np.float64)
-        points[str(tag)] = EventPoints(step[written], wall[written], value[written])
-    return points
-
-
-def _last_texts(frame: pd.DataFrame) -> dict[str, str]:
-    if frame.empty:
-        return {}
-    ordered = frame.sort_values("wall_time", kind="stable")
-    return {str(tag): str(rows["value"].iloc[-1]) for tag, rows in ordered.groupby("tag", sort=False)}
-
-
-def _hparams(reader: SummaryReader) -> dict[str, float | int | bool | str]:
-    frame = reader.hparams
-    if frame.empty:
-        return {}
-    values: dict[str, Any] = dict(zip(frame["tag"], frame["value"], strict=True))
-    return {str(k): v for k, v in values.items() if isinstance(v, (bool, int, float, str))}
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep deprecation warnings and log lines of tbparse, tensorboard and pandas away from the user."""
-    logger = logging.getLogger("tensorboard")
-    level = logger.level
-    with warnings.catch_warnings():
-        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            for module in (r"tbparse\b", r"tensorboard\b", r"google\.protobuf\b", r"pandas\b"):
-                warnings.filterwarnings("ignore", category=category, module=module)
-        logger.setLevel(logging.CRITICAL)
-        try:
-            yield
-        finally:
-            logger.setLevel(level)
+def _records(path: Path, places: tuple[tuple[int, int], ...]) -> list[bytes]:
+    """The data of records at these offsets, of these lengths."""
+    if not places:
+        return []
+    records = []
+    try:
+        with path.open("rb") as file:
+            for offset, length in places:
+                file.seek(offset)
+                records.append(file.read(length))
+    except OSError as error:
+        raise LogError(
+            f"cannot be read: {error.strerror or error}", place=path, hint="check that it is a file and its permissions"
+        ) from error
+    return records

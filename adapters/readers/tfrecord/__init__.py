@@ -1,0 +1,1 @@
+"""A reader of TensorBoard event files: vectorised, checking everything, tolerant of damage."""
