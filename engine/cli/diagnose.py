@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "parser", "run"]
 
-FORMATS = ("rich", "markdown", "json")
+FORMATS = ("rich", "markdown", "html", "json")
 FINDING = 1
 TEXT_WIDTH = 100
 
@@ -28,7 +28,7 @@ _EXAMPLES = """\
 examples:
   rl-diagnose runs/PPO_3                          one run: a summary
   rl-diagnose runs/                               many runs: a table, worst first
-  rl-diagnose --logdir runs/PPO_3 --output report.md
+  rl-diagnose --logdir runs/PPO_3 --output report.html   curves to zoom into, one file, no network
   rl-diagnose results.csv --map score=reward.train
   tail -n 2000 train.log | rl-diagnose -          what a training script printed
   rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
@@ -56,7 +56,7 @@ def parser() -> Parser:
     )  # fmt: skip
     options.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
     options.add_argument(
-        "-o", "--output", metavar="FILE", help="write to FILE (.md, .json or .txt) instead of the terminal"
+        "-o", "--output", metavar="FILE", help="write to FILE (.html, .md, .json or .txt) instead of the terminal"
     )
     options.add_argument(
         "--fail-at", type=probability, metavar="P",
@@ -109,6 +109,10 @@ def _text(result: Diagnosis, target_format: str, options: argparse.Namespace) ->
         from ..report.json_report import to_json
 
         return to_json(result)
+    if target_format == "html":
+        from ..report.html import to_html
+
+        return to_html(result)
     if target_format == "markdown":
         from ..report.markdown import to_markdown
 

@@ -16,9 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = ["check_target", "format_for", "print_bytes", "write_file"]
 
-_SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".txt": "rich"}
+_SUFFIXES = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".txt": "rich",
+}
 # How each of our own reports begins: only these are ever replaced.
-_HEADS = (b"# rl-diagnose report", b"rl-diagnose report", b"# How the logs of ", b'{\n  "schema": "rl-diagnose/')
+_HEADS = (
+    b"# rl-diagnose report",
+    b"rl-diagnose report",
+    b"# How the logs of ",
+    b"<!doctype html>\n<!-- rl-diagnose report",
+    b'{\n  "schema": "rl-diagnose/',
+)
 
 
 def format_for(output: str, asked: str | None) -> str:
@@ -28,7 +41,7 @@ def format_for(output: str, asked: str | None) -> str:
         raise UsageError(
             "the name does not say which format is meant",
             place=output,
-            hint="end it in .md, .json or .txt, or add --format",
+            hint="end it in .html, .md, .json or .txt, or add --format",
         )
     return known
 

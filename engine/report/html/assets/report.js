@@ -1,0 +1,129 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const themeButton = document.getElementById("theme");
+  const charts = new Map();
+  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+  function setTheme(dark) {
+    root.dataset.theme = dark ? "dark" : "light";
+    themeButton.textContent = dark ? "Light" : "Dark";
+    themeButton.setAttribute("aria-pressed", String(dark));
+    for (const box of charts.keys()) draw(box);
+  }
+
+  function shown(value) {
+    if (value === null || value === undefined) return "–";
+    const size = Math.abs(value);
+    return size !== 0 && (size < 1e-3 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+  }
+
+  function band(bad) {
+    return (plot) => {
+      if (!bad) return;
+      const left = plot.valToPos(bad[0], "x", true);
+      const right = Math.max(plot.valToPos(bad[1], "x", true), left + 2);
+      const { left: from, width, top, height } = plot.bbox;
+      const a = Math.max(left, from);
+      const b = Math.min(right, from + width);
+      if (b <= a) return;
+      plot.ctx.save();
+      plot.ctx.fillStyle = colour("--band");
+      plot.ctx.fillRect(a, top, b - a, height);
+      if (left >= from) {
+        plot.ctx.fillStyle = colour("--bad");
+        plot.ctx.fillRect(left, top, 2, height);
+      }
+      plot.ctx.restore();
+    };
+  }
+
+  function draw(box) {
+    const curve = data[box.dataset.run][Number(box.dataset.index)];
+    const state = charts.get(box) || { log: false, plot: null };
+    const range = state.plot ? [state.plot.scales.x.min, state.plot.scales.x.max] : null;
+    if (state.plot) state.plot.destroy();
+    const values = state.log ? curve.y.map((v) => (v !== null && v > 0 ? v : null)) : curve.y;
+    const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+    const labels = { values: (_, splits) => splits.map(shown) };
+    state.plot = new uPlot({
+      width: Math.max(box.clientWidth, 200),
+      height: 180,
+      cursor: { sync: { key: box.dataset.run, setSeries: false }, drag: { x: true, y: false } },
+      scales: { x: { time: false }, y: state.log ? { distr: 3 } : {} },
+      axes: [{ ...axis, ...labels }, { ...axis, ...labels, size: 70 }],
+      series: [
+        { label: box.dataset.axis, value: (_, v) => shown(v) },
+        { label: curve.title, stroke: colour("--accent"), width: 1.5, spanGaps: true, value: (_, v) => shown(v), points: { show: curve.x.length < 40 } },
+      ],
+      hooks: { drawClear: [band(curve.bad)] },
+    }, [curve.x, values], box);
+    if (range && range[0] !== null) state.plot.setScale("x", { min: range[0], max: range[1] });
+    charts.set(box, state);
+  }
+
+  function copy(button) {
+    const source = button.parentElement.querySelector("code").textContent;
+    const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
+    const byHand = () => {
+      const area = document.createElement("textarea");
+      area.value = source;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      done();
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(source).then(done, byHand); else byHand();
+  }
+
+  function key(cell) {
+    const marked = cell.querySelector("[data-sort]");
+    const value = marked ? marked.dataset.sort : cell.textContent;
+    const number = Number(value);
+    return value.trim() !== "" && Number.isFinite(number) ? number : value;
+  }
+
+  function sortable(table) {
+    const body = table.tBodies[0];
+    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = cell.textContent;
+      cell.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const up = cell.getAttribute("aria-sort") !== "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        cell.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const rows = [...body.rows].map((row) => [key(row.cells[column]), row]);
+        rows.sort(([a], [b]) => {
+          const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
+          return up ? order : -order;
+        });
+        body.append(...rows.map(([, row]) => row));
+      });
+    });
+  }
+
+  document.querySelectorAll(".chart").forEach(draw);
+  document.querySelectorAll("input.log").forEach((box) => box.addEventListener("change", () => {
+    const chart = document.getElementById(box.dataset.chart);
+    charts.get(chart).log = box.checked;
+    draw(chart);
+  }));
+  document.querySelectorAll("button.reset").forEach((button) => button.addEventListener("click", () => {
+    const chart = document.getElementById(button.dataset.chart);
+    const curve = data[chart.dataset.run][Number(chart.dataset.index)];
+    charts.get(chart).plot.setScale("x", { min: curve.x[0], max: curve.x[curve.x.length - 1] });
+  }));
+  document.querySelectorAll("button.copy").forEach((button) => button.addEventListener("click", () => copy(button)));
+  document.querySelectorAll("table.sortable").forEach(sortable);
+  themeButton.addEventListener("click", () => setTheme(root.dataset.theme !== "dark"));
+  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  let waiting = 0;
+  addEventListener("resize", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(() => { for (const box of charts.keys()) draw(box); });
+  });
+})();

@@ -1,0 +1,112 @@
+"""The HTML report: self-contained, inert, complete; and in a real browser without an error where one is installed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rl_diagnose.diagnosis.model import Diagnosis
+from rl_diagnose.diagnosis.pipeline import diagnose
+from rl_diagnose.report.html import HEAD, to_html
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "collapsed-ppo"
+BROWSER = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m&\"'"
+
+
+@pytest.fixture(scope="module")
+def one() -> Diagnosis:
+    """The diagnosis of the example."""
+    return diagnose(EXAMPLE)
+
+
+@pytest.fixture(scope="module")
+def many(one: Diagnosis) -> Diagnosis:
+    """Three runs, one of them without a finding."""
+    (run,) = one.runs
+    quiet = dataclasses.replace(
+        run, id="quiet", verdict="nothing_found", verdict_reason="nothing", primary_symptom=None
+    )
+    return dataclasses.replace(one, runs=(dataclasses.replace(run, id="b"), run, quiet))
+
+
+def test_it_needs_nothing_from_elsewhere(one: Diagnosis) -> None:
+    page = to_html(one)
+    assert page.startswith(HEAD)
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page)
+    assert "default-src 'none'" in page
+    assert len(page) < 400_000
+
+
+def test_it_says_what_the_other_reports_say(one: Diagnosis) -> None:
+    page = to_html(one)
+    (run,) = one.runs
+    assert run.primary_symptom is not None
+    for words in (
+        run.verdict_reason.split("(")[0],
+        run.primary_symptom.title,
+        "model.lr_schedule",
+        "What to do",
+        "41,984",
+    ):
+        assert words in page
+    assert page.count('class="chart"') == len(run.curves) == 5
+    for cause in run.causes:
+        if cause.status == "assessed":
+            assert page.count(f"Evidence on: {cause.title.replace('&', '&amp;')}") >= 1 or "&" in cause.title
+
+
+def test_the_curves_are_strict_json_with_the_values_of_the_log(one: Diagnosis) -> None:
+    found = re.search(r'id="data">(.*?)</script>', to_html(one), re.DOTALL)
+    assert found is not None
+    curves = json.loads(found[1])["run0"]
+    assert [curve["signal"] for curve in curves] == [curve.signal for curve in one.runs[0].curves]
+    assert curves[0]["x"][0] == 1024
+
+
+def test_text_from_logs_is_inert(one: Diagnosis) -> None:
+    (run,) = one.runs
+    curve = dataclasses.replace(run.curves[0], title=HOSTILE, signal=HOSTILE, unit=HOSTILE)
+    bad = dataclasses.replace(
+        run, id=HOSTILE, path=HOSTILE, verdict_reason=HOSTILE, remarks=(HOSTILE,), env=HOSTILE, curves=(curve,)
+    )
+    page = to_html(dataclasses.replace(one, path=HOSTILE, runs=(bad, run), notes=(HOSTILE,)))
+    assert page.count("<script") == to_html(one).count("<script")
+    assert "<img" not in page
+    assert "\x1b" not in page
+
+
+def test_many_runs_get_a_table_with_links_and_small_curves(many: Diagnosis) -> None:
+    page = to_html(many)
+    assert page.count('class="small"') == 3
+    assert all(f'href="#run{i}"' in page and f'id="run{i}"' in page for i in range(3))
+    assert "3 runs: 2 with a finding, 1 with nothing found" in page
+
+
+def test_an_empty_diagnosis_is_a_page_too(one: Diagnosis) -> None:
+    assert to_html(dataclasses.replace(one, runs=(), rulebooks=())).endswith("</html>\n")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("pages", ["one", "many"])
+def test_a_browser_draws_every_curve_without_an_error(
+    pages: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    diagnosis: Diagnosis = request.getfixturevalue(pages)
+    page = tmp_path / "report.html"
+    page.write_text(to_html(diagnosis), "utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=4000"]
+    command = [str(BROWSER), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)  # noqa: S603 - the browser found above
+    assert done.stdout.count("<canvas") == sum(len(run.curves) for run in diagnosis.runs)
+    assert "CONSOLE" not in done.stderr
+    if pages == "many":
+        assert done.stdout.count('<th scope="col"><button') >= 6
