@@ -116,7 +116,7 @@ def test_a_tail_of_zeros_is_reported(intact: Path) -> None:
     assert len(events.scalars["b/y"].step) == 60
 
 
-def starts(content: bytes) -> list[int]:
+def starts(content: bytes | bytearray) -> list[int]:
     """Where each record of an undamaged file begins."""
     found, position = [], 0
     while position < len(content):

@@ -1,0 +1,86 @@
+"""Timing that other work on the machine disturbs little: processor time, methods taken in turns, medians, ratios."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["Goal", "Row", "cpu_seconds", "peak_megabytes"]
+
+# what getrusage tells of a new process is at least what its parent had; Linux has the figure of the process alone
+_PEAK = """
+import pathlib, resource, sys
+{code}
+status = pathlib.Path("/proc/self/status")
+if status.exists():
+    print(next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM")))
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a ratio has to be: at least `bound` or, where `at_most`, at most."""
+
+    bound: float
+    at_most: bool = False
+
+    def met(self, ratio: float, tolerance: float = 1.0) -> bool:
+        """Whether `ratio` reaches this share of the goal."""
+        return ratio <= self.bound / tolerance if self.at_most else ratio >= self.bound * tolerance
+
+    def __str__(self) -> str:
+        return f"{'≤' if self.at_most else '≥'} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: what was measured, the product's own figure as text, and ratios by name, with the goals
+    that some of them have.
+    """
+
+    name: str
+    figure: str
+    ratios: Mapping[str, float]
+    goals: Mapping[str, Goal]
+
+    def missed(self, tolerance: float) -> list[str]:
+        """Names of the ratios that do not reach this share of their goal."""
+        return [
+            name
+            for name, goal in self.goals.items()
+            if name in self.ratios and not goal.met(self.ratios[name], tolerance)
+        ]
+
+
+def cpu_seconds(methods: Mapping[str, Callable[[], object]], *, rounds: int, budget: float) -> dict[str, float]:
+    """Median processor time of one call of each method, in seconds.
+
+    Each round calls every method once; one that has used up its `budget` in seconds is left out of further rounds.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in methods}
+    for _ in range(rounds):
+        for name, method in methods.items():
+            if sum(taken[name]) > budget:
+                continue
+            begin = time.process_time()
+            method()
+            taken[name].append(time.process_time() - begin)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def peak_megabytes(code: str, arguments: Sequence[str]) -> float | None:
+    """Peak memory of a fresh interpreter that runs `code`; None where the system does not tell."""
+    if sys.platform == "win32":
+        return None
+    command = [sys.executable, "-W", "ignore", "-c", _PEAK.format(code=code), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own interpreter
+    return int(done.stdout.split()[-1]) / 1e6
