@@ -90,7 +90,8 @@ def locate(paths: Sequence[str], tag_maps: Iterable[Path] = ()) -> Located:
     notes: list[str] = []
     failures: list[NoReadableRunError] = []
     spooled = TemporaryDirectory(prefix="rl-diagnose-") if STANDARD_INPUT in paths else None
-    for path in dict.fromkeys(paths):
+    once = [path for i, path in enumerate(paths) if path != STANDARD_INPUT or paths.index(path) == i]
+    for path in once:
         try:
             if path == STANDARD_INPUT and spooled is not None:
                 found = find_runs(spool(spooled), NAME, own)
