@@ -87,7 +87,7 @@ class Stencil:
         wall = numbers_of("<f8", read(self.wall_time)) if self.wall_time else np.zeros((slots, rows))
         values = [wall] * sum(len(places) for _, places, _ in self.values)
         for kind, places, words in self.values:
-            numbers = numbers_of(kind, read(words)) if words else np.zeros((slots * len(places), rows))
+            numbers = numbers_of(kind, read(words))
             for index, place in enumerate(places):
                 values[place] = numbers[index * slots : (index + 1) * slots]
         return Rows(step, wall, tuple(values), crc == 0)

@@ -65,8 +65,7 @@ class Value:
     """One scalar of an event: its tag, where that is, where its number is, and how it is written.
 
     `kind` is ``<f4`` and the like for a number of fixed size (``<bf``: bfloat16), or the name of a type that is written
-    as a varint: ``int32``, ``int64``, ``uint32``, ``uint64``, ``bool``, ``float16``, ``bfloat16``; ``zero`` is a number
-    that is not written at all, with a `span` of no bytes.
+    as a varint: ``int32``, ``int64``, ``uint32``, ``uint64``, ``bool``, ``float16``, ``bfloat16``.
     """
 
     tag: str
@@ -179,7 +178,7 @@ def _tensor(data: bytes, start: int, stop: int) -> tuple[str, Span] | Content:
             spans += _packed(data, offset, offset + size, element)
         if len(spans) > 1:
             return Content.OTHER
-    return (kind, spans[0]) if spans else ("zero", (0, 0))
+    return (kind, spans[0]) if spans else Content.OTHER
 
 
 def _packed(data: bytes, start: int, stop: int, element: int) -> list[Span]:

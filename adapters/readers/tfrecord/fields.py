@@ -30,8 +30,8 @@ _SEVENS, _PAIRS, _QUADS, _OCTETS = 0x7F7F7F7F7F7F7F7F, 0x007F007F007F007F, 0x000
 
 
 def is_varint(kind: str) -> bool:
-    """Whether numbers of this kind are written as varints; those of kind ``zero`` are not written."""
-    return kind not in FIXED_SIZES and kind != "zero"
+    """Whether numbers of this kind are written as varints."""
+    return kind not in FIXED_SIZES
 
 
 def raw_type(size: int) -> np.dtype[np.uint32] | np.dtype[np.uint64]:
@@ -105,7 +105,7 @@ def number_of(kind: str, data: bytes, offset: int, size: int) -> float:
     wide &= _ALL_64
     if kind == "int64":
         return float(wide - 2 * (wide & _SIGN_64))
-    if kind in ("uint64", "zero"):
+    if kind == "uint64":
         return float(wide)
     if kind == "bool":
         return float(wide != 0)

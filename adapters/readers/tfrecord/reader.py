@@ -108,12 +108,11 @@ class _Scanner:
         if cycle is None:
             return False
         rows = cycle.rows(window.data, self._position, window.stop)
-        if self._position + (rows + 1) * cycle.size <= window.stop:
-            rows -= 1  # the last record before damage is looked at one by one
-        elif rows and rows < _fewest(cycle) and not window.at_end and self._position:
-            self._move(self._position)
-            return True
         if rows < _fewest(cycle):
+            goes_on = rows and self._position + (rows + 1) * cycle.size > window.stop  # as far as the window shows
+            if goes_on and self._position and not window.at_end:
+                self._move(self._position)
+                return True
             return False
         self._flush()
         cycle.decode(window.data, window.base, self._position, rows, self._collector)
@@ -198,7 +197,7 @@ class _Scanner:
             cycle = make_cycle(window.data, starts[-period:].tolist(), lengths[-period:].tolist(), self._layouts)
             if cycle is None:
                 continue
-            fewest = _fewest(cycle) + 1  # one is left over when the last of them is looked at one by one
+            fewest = _fewest(cycle)
             if cycle.rows(window.data, begin, min(begin + fewest * size, window.stop)) >= fewest:
                 self._cycle, self._period, self._position = cycle, period, begin
                 self._loose = [(starts[:-period], lengths[:-period])]
