@@ -1,4 +1,4 @@
-"""Writing a new rulebook with its tests and the schema that its editor reads; nothing is ever overwritten."""
+"""Writing a new rulebook and the schema that its editor reads; nothing is ever overwritten."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ _BOOK = Template("""\
 #
 # A rulebook: what can be seen in the log of a run (symptoms), and what makes it likely and what to do (causes).
 #   rl-diagnose rules check $file      is it valid, does anything look wrong
-#   rl-diagnose rules test $file       do its tests ($tests) pass
 #   rl-diagnose RUN --rules $file      use it
 # Names are lower-case letters, digits and _; begin yours with a prefix, so that they never meet those of other books.
 schema: rulebook/v1
@@ -100,7 +99,6 @@ def book_template(name: str, extends: str | None = None, applies_to: AppliesTo |
     return _BOOK.substitute(
         schema=BOOK_SCHEMA_FILE,
         file=f"{name}.yaml",
-        tests=f"{name}.test.yaml",
         name=name,
         title=f"Rules of {name}",
         prefix=name_prefix(name),

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["parser", "run"]
 
 _DESCRIPTION = """\
-Write a small, commented rulebook that works as it stands, with tests and the schema that editors complete it by.
-Nothing is overwritten.
+Write a small, commented rulebook that works as it stands, and the schema that editors complete it by. Nothing is
+overwritten.
 """
 
 _EXAMPLES = """\
 examples:
-  rl-diagnose rules new house                     house.yaml and house.test.yaml here
+  rl-diagnose rules new house                     house.yaml here
   rl-diagnose rules new house_ppo --extends ppo   everything the book ppo says, and what you add
   rl-diagnose rules new house --dir rules
 """
@@ -46,6 +46,6 @@ def run(options: argparse.Namespace) -> int:
     shown = [clean(str(file)) for file in files]
     book = f'"{shown[0]}"' if " " in shown[0] else shown[0]
     lines = ["written:", *(f"  {name}" for name in shown), "next:"]
-    lines += [f"  rl-diagnose rules check {book}", f"  rl-diagnose rules test {book}"]
+    lines += [f"  rl-diagnose rules check {book}", f"  rl-diagnose RUN --rules {book}"]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
