@@ -1,13 +1,14 @@
-"""The adapter that most frameworks need: shared readers × a tag map, and nothing of their own.
+"""The adapter that most frameworks need: any container × a tag map, and nothing of its own.
 
-One folder is one run. Of its files JSON lines win over tables, and those over event files, key by key: tables are
-lossy in some frameworks (a header frozen at the first row), and event files may be at another axis.
+A folder is one run where its files have the names that the framework gives them (`files` of the tag map) or are event
+files; other files with the framework's keys are runs of their own.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from importlib.resources import files as resource_files
 from typing import TYPE_CHECKING
@@ -20,15 +21,14 @@ from rl_diagnose.signals.run import ConfigValue, LogIssue, Run
 from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .action_space import infer_action_space
-from .assemble import assemble, event_source, table_source
-from .readers.csv_table import read_table
-from .readers.event_files import read_event_file
-from .readers.event_framing import peek_tags
-from .readers.json_lines import read_json_lines
+from .assemble import assemble
+from .containers import CONTAINERS, container_of, head_keys
+from .settings import settings_file, settings_text
 from .tagmap import load_tag_map, named_algorithm
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -36,68 +36,76 @@ if TYPE_CHECKING:
     from rl_diagnose.logs.adapter import Folder, ReadOptions
     from rl_diagnose.signals.run import ActionSpace, Series
 
-    from .readers.points import Table
+    from .containers import Container, Part
     from .sessions import LogSource, Track
     from .tagmap import AlgorithmRule, TagMap
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CLEANRL", "RLLIB", "RL_GAMES", "RSL_RL", "SAMPLE_FACTORY", "SKRL", "TIANSHOU", "TORCHRL", "MapAdapter"]
+__all__ = ["MapAdapter", "own"]
 
-_HEAD = 65_536
-_MAX_PARAMS = 4_000_000
+_BUILT_IN, _OWN = 0.92, 1.0
+_RANKS = 1 + max(container.rank for container in CONTAINERS)
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+_ENV_SETTINGS = ("env", "env_id", "env_name", "task")
+_ALGORITHM_SETTINGS = ("algo", "algorithm", "algorithm/class_name", "exp_name")
 
 
 @dataclass(frozen=True)
 class MapAdapter:
-    """An adapter made of a tag map. `tables` are the names of its CSV or JSON-lines files beside event files."""
+    """An adapter made of a tag map: that of the package, ``maps/<map or name>.yaml``, or of the user (`file`).
+
+    `containers` names those it looks into (default: all), for maps whose other files another adapter reads.
+    """
 
     name: str
     title: str
-    tables: tuple[str, ...] = ()
+    map: str | None = None
+    file: Path | None = None
+    containers: tuple[str, ...] = ()
 
     @cached_property
     def tag_map(self) -> TagMap:
-        """The tag map ``maps/<name>.yaml``."""
-        return load_tag_map(resource_files("rl_diagnose.adapters.maps").joinpath(f"{self.name}.yaml"))
+        """The tag map. Raises `UsageError` for one of the user's that cannot be used."""
+        built_in = resource_files("rl_diagnose.adapters.maps").joinpath(f"{self.map or self.name}.yaml")
+        source: Path | Traversable = built_in if self.file is None else self.file
+        return load_tag_map(source)
 
     def sniff(self, folder: Folder) -> Sniff:
         """Score by the keys in the heads of the folder's files."""
-        mine = tuple(path for path in folder.files if _is_event_file(path) or path.name in self.tables)
+        together: list[Path] = []
         keys: set[str] = set()
-        for path in mine:
-            keys |= peek_tags(path) if _is_event_file(path) else _head_keys(path)
+        alone: list[Path] = []
+        for path in folder.files:
+            container = self._container(path, named=folder.path.is_file())
+            if container is None:
+                continue
+            seen = head_keys(container, path)
+            if container.name in ("events", "mlflow") or self._is_canonical(path):
+                together.append(path)
+                keys |= seen
+            elif len(self.tag_map.fingerprints(seen)) >= 2:
+                alone.append(path)
         found = self.tag_map.fingerprints(keys)
-        if len(found) < 2:
+        sources = [RunSource(path, (path,)) for path in alone]
+        if len(found) >= 2 and not _is_earlier_checkpoint(folder.path):
+            sources.insert(0, RunSource(folder.path, (*together, *self._settings(folder.path))))
+        if not sources:
             return Sniff(0.0, "")
-        shown = ", ".join(found[:4]) + (" …" if len(found) > 4 else "")
-        context = tuple(path for path in folder.files if path.name == "params.json")
-        return Sniff(0.92, f"{self.title}'s keys: {shown}", (RunSource(folder.path, (*mine, *context)),))
+        shown = found if len(found) >= 2 else self.tag_map.fingerprints(head_keys_of(alone[0]))
+        listed = ", ".join(shown[:4]) + (" …" if len(shown) > 4 else "")
+        return Sniff(_BUILT_IN if self.file is None else _OWN, f"{self.title}'s keys: {listed}", tuple(sources))
 
     def read(self, source: RunSource, options: ReadOptions) -> Run:
         """Read one run. Raises `LogError` when none of its files holds a number, `UsageError` for a wrong mapping."""
-        issues: list[LogIssue] = []
-        settings: dict[str, object] = {}
-        layers: list[list[LogSource]] = [[], [], []]
-        for path in source.files:
-            try:
-                if _is_event_file(path):
-                    events = read_event_file(path)
-                    issues += events.issues
-                    layers[2].append(self._at_env_steps(event_source(events)))
-                elif path.name in self.tables:
-                    table = _read(path)
-                    issues += table.issues
-                    settings |= table.config
-                    one, more = table_source(table, self.tag_map.step_keys)
-                    issues += more
-                    layers[0 if path.suffix == ".json" else 1].append(one)
-                elif path.name == "params.json":
-                    settings = {**settings, **_params(path)}
-            except LogError as error:
-                issues.append(LogIssue("unreadable_file", error.fact, path.name))
+        parts, settings, issues = self._parts(source)
+        layers: list[list[LogSource]] = [[] for _ in range(_RANKS)]
+        for container, part in parts:
+            layers[container.rank].append(
+                self._at_env_steps(part.source) if container.name == "events" else part.source
+            )
         layers = [layer for layer in layers if any(one.tracks for one in layer)]
-        algorithm = self._algorithm(layers, source.path.name)
+        algorithm = self._algorithm(layers, source.path, settings)
         name = algorithm.id if algorithm else None
         assembled = assemble(layers, self.tag_map, algorithm=name, options=options)
         series, off = self._computed(assembled.series)
@@ -108,17 +116,59 @@ class MapAdapter:
         return Run(
             id=source.path.name or str(source.path),
             path=str(source.path),
-            framework=self.name,
+            framework=self.tag_map.framework,
             series=series,
             files=tuple(str(path) for path in source.files),
             algorithm=name,
-            env=str(settings["env"]) if isinstance(settings.get("env"), str) else None,
+            env=next((str(settings[k]) for k in _ENV_SETTINGS if isinstance(settings.get(k), str)), None),
             config=self._config(settings, name),
             action_space=options.action_space or _inferred(series),
             x_axis=self.tag_map.x_axis,
+            step_key=next((part.step_key for _, part in parts if part.step_key), None),
             unmapped=assembled.unmapped,
             issues=(*issues, *assembled.issues, *off),
         )
+
+    def _container(self, path: Path, *, named: bool) -> Container | None:
+        """The container of a file: by its name; for a file that was named itself also by what is in it."""
+        by_name = container_of(path)
+        offered = [by_name] if by_name is not None else list(CONTAINERS) if named else []
+        admitted = [one for one in offered if not self.containers or one.name in self.containers]
+        if by_name is not None or not admitted:
+            return admitted[0] if admitted else None
+        return max(admitted, key=lambda one: len(self.tag_map.fingerprints(head_keys(one, path))))
+
+    def _is_canonical(self, path: Path) -> bool:
+        return any(fnmatchcase(path.name, pattern) for pattern in self.tag_map.files)
+
+    def _settings(self, folder: Path) -> list[Path]:
+        """The files of settings that are there, of those the framework writes."""
+        return [path for name in self.tag_map.settings if (path := folder / name).is_file()]
+
+    def _parts(self, source: RunSource) -> tuple[list[tuple[Container, Part]], dict[str, object], list[LogIssue]]:
+        """What the files gave, the settings in and beside them, and what could not be read."""
+        parts: list[tuple[Container, Part]] = []
+        settings: dict[str, object] = {}
+        issues: list[LogIssue] = []
+        beside = set(self._settings(source.path))
+        for path in source.files:
+            try:
+                if path in beside:
+                    settings = {**settings_file(path), **settings}
+                    continue
+                container = self._container(path, named=True)
+                if container is None:
+                    continue
+                part = container.read(path, self.tag_map.step_keys)
+            except LogError as error:
+                issues.append(LogIssue("unreadable_file", error.fact, path.name))
+                continue
+            parts.append((container, part))
+            issues += part.issues
+            settings |= part.settings
+            for tag in self.tag_map.settings_texts:
+                settings |= settings_text(part.texts.get(tag, ""))
+        return parts, settings, issues
 
     def _at_env_steps(self, source: LogSource) -> LogSource:
         """Points that are at updates or iterations, moved to environment steps by what the same file says of both."""
@@ -138,14 +188,17 @@ class MapAdapter:
                 tracks[key] = _through(tracks[key], clock[order], latest, tracks[key].wall_time)
         return replace(source, tracks=tracks)
 
-    def _algorithm(self, layers: list[list[LogSource]], folder: str) -> AlgorithmRule | None:
-        """By the folder's name, else by the keys; None when neither says it."""
-        named = named_algorithm(folder, self.tag_map.algorithms)
-        if named is not None:
-            return named
-        return next(
-            iter(self.tag_map.algorithms_by_keys(k for layer in layers for one in layer for k in one.tracks)), None
-        )
+    def _algorithm(
+        self, layers: Iterable[Iterable[LogSource]], path: Path, settings: Mapping[str, object]
+    ) -> AlgorithmRule | None:
+        """By the run's name, else by its settings, else by its keys; None when none of them says it."""
+        words = [path.name, *(str(settings[key]) for key in _ALGORITHM_SETTINGS if isinstance(settings.get(key), str))]
+        for word in words:
+            named = named_algorithm(word, self.tag_map.algorithms)
+            if named is not None:
+                return named
+        keys = [key for layer in layers for one in layer for key in one.tracks]
+        return next(iter(self.tag_map.algorithms_by_keys(keys)), None)
 
     def _computed(self, series: dict[str, Series]) -> tuple[dict[str, Series], list[LogIssue]]:
         """The series without those that are 0 throughout because the framework did not compute them."""
@@ -155,42 +208,42 @@ class MapAdapter:
         return kept, [LogIssue("not_computed", f"{signal} {text}", severity="info") for signal in off]
 
     def _config(self, settings: Mapping[str, object], algorithm: str | None) -> dict[str, ConfigValue]:
+        """Hyper-parameters under their canonical names. A nested setting is known by its whole path (with slashes or
+        dots) or by its last part; of two for one name the whole path and then the shallower one counts."""
         config: dict[str, ConfigValue] = {}
-        for key, value in settings.items():
-            name = self.tag_map.config_name(key, algorithm)
-            if name is None or not isinstance(value, bool | int | float | str):
-                continue
-            if isinstance(value, str) and hyperparameters()[name].kind != "text":
-                continue
-            config[name] = ConfigValue(value, f"config {key}")
+        for whole in (True, False):
+            for key, value in sorted(settings.items(), key=lambda item: item[0].count("/")):
+                spellings = (key, key.replace("/", ".")) if whole else (re.split(r"[/.]", key)[-1],)
+                names = (self.tag_map.config_name(spelling, algorithm) for spelling in spellings)
+                name = next((name for name in names if name is not None), None)
+                if name is None or name in config or not isinstance(value, bool | int | float | str):
+                    continue
+                if isinstance(value, str) and hyperparameters()[name].kind != "text":
+                    continue
+                config[name] = ConfigValue(value, f"config {key}")
         return config
 
 
-def _is_event_file(path: Path) -> bool:
-    return "tfevents" in path.name
+def own(file: Path) -> MapAdapter:
+    """The adapter of a user's own tag map. Raises `UsageError` for a map that cannot be used."""
+    adapter = MapAdapter(f"tag map {file.name}", f"the tag map {file.name}", file=file)
+    assert adapter.tag_map  # noqa: S101 - read here, so that a wrong map is named before any log is looked at
+    return adapter
 
 
-def _read(path: Path, head: int | None = None) -> Table:
-    return read_json_lines(path, head=head) if path.suffix == ".json" else read_table(path, head=head)
+def head_keys_of(path: Path) -> frozenset[str]:
+    """The keys in the head of a file, in whatever container it is by its name or its content."""
+    container = container_of(path)
+    return frozenset().union(*(head_keys(one, path) for one in ([container] if container else CONTAINERS)))
 
 
-def _head_keys(path: Path) -> set[str]:
-    try:
-        table = _read(path, _HEAD)
-    except LogError:
-        return set()
-    return {*table.numbers, *table.non_finite}
-
-
-def _params(path: Path) -> dict[str, object]:
-    """A `params.json`; empty when it is not a JSON object of a sensible size."""
-    if path.stat().st_size > _MAX_PARAMS:
-        return {}
-    try:
-        loaded = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        return {}
-    return loaded if isinstance(loaded, dict) else {}
+def _is_earlier_checkpoint(folder: Path) -> bool:
+    """True for ``checkpoint-200`` beside ``checkpoint-300``: the later one holds the whole history."""
+    match = _CHECKPOINT.fullmatch(folder.name)
+    if match is None:
+        return False
+    later = (_CHECKPOINT.fullmatch(other.name) for other in folder.absolute().parent.iterdir() if other.is_dir())
+    return any(other is not None and int(other[1]) > int(match[1]) for other in later)
 
 
 def _through(track: Track, x: Floats, y: Floats, at: Floats) -> Track:
@@ -204,13 +257,3 @@ def _inferred(series: Mapping[str, Series]) -> ActionSpace:
     entropy = series["policy.entropy"].value if "policy.entropy" in series else empty
     std = series["policy.std"].value if "policy.std" in series else empty
     return infer_action_space(entropy[:5], std[:5], fresh=True, gaussian_logs_std=bool(std.size))
-
-
-TIANSHOU = MapAdapter("tianshou", "Tianshou")
-RLLIB = MapAdapter("rllib", "RLlib", ("result.json", "progress.csv"))
-CLEANRL = MapAdapter("cleanrl", "CleanRL")
-RSL_RL = MapAdapter("rsl_rl", "rsl_rl")
-RL_GAMES = MapAdapter("rl_games", "rl_games")
-SKRL = MapAdapter("skrl", "skrl")
-SAMPLE_FACTORY = MapAdapter("sample_factory", "Sample Factory")
-TORCHRL = MapAdapter("torchrl", "TorchRL")

@@ -116,7 +116,8 @@ class TagMap:
     rows they are logged in (by key prefix), `config_keys` the framework's names of hyper-parameters, each with the
     canonical name and the algorithms for which it means that (empty = all). Keys below `update_scopes` are at a count
     of updates although the map's axis is environment steps; signals in `off_when_zero` were not computed where they are
-    0 throughout.
+    0 throughout. `files` are the names that the framework gives its tables (``*`` stands for any text), `settings` the
+    files of settings as seen from the run's folder, `settings_texts` the tags of texts that hold settings.
     """
 
     framework: str
@@ -131,6 +132,9 @@ class TagMap:
     algorithms: tuple[AlgorithmRule, ...] = ()
     update_scopes: tuple[str, ...] = ()
     off_when_zero: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    settings_texts: tuple[str, ...] = ()
     _by_key: Mapping[str, tuple[TagRule, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -267,6 +271,9 @@ def _build(data: dict[str, Any], place: str) -> TagMap:
         algorithms=tuple(_algorithm(entry) for entry in data.get("algorithms", ())),
         update_scopes=tuple(data.get("update_scopes", ())),
         off_when_zero=tuple(data.get("off_when_zero", ())),
+        files=tuple(_texts(data.get("files", ()))),
+        settings=tuple(_texts(data.get("settings", ()))),
+        settings_texts=tuple(_texts(data.get("settings_texts", ()))),
     )
 
 

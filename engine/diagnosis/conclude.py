@@ -31,7 +31,7 @@ __all__ = ["conclude"]
 # Nobody turns a knob for a cause that is less probable than this.
 WORTH_A_REMEDY = 0.05
 # Adapters of formats that any framework may have written: their name says nothing about whose code to show.
-_NO_FRAMEWORK = {"console", "csv", "jsonl", "parquet", "tensorboard", "", "unknown"}
+_NO_FRAMEWORK = {"console", "csv", "jsonl", "mlflow", "parquet", "tensorboard", "wandb", "", "unknown"}
 
 
 def conclude(

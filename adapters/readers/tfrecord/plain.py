@@ -62,6 +62,8 @@ def decode_plain(data: Buffer, starts: Integers, lengths: Integers) -> Plain | N
     `data` must go on for 32 bytes behind the last record.
     """
     members = np.flatnonzero((lengths >= _SHORTEST) & (lengths <= _LONGEST))
+    if not members.size:
+        return None
     starts, lengths = starts[members], lengths[members]
     eight = np.ndarray((len(data) - 7,), "<u8", data, 0, (1,))
     head = np.ndarray((len(data) - _HEAD + 1,), np.dtype((np.void, _HEAD)), data, 0, (1,))[starts]
