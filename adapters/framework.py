@@ -46,6 +46,7 @@ __all__ = ["MapAdapter", "own"]
 
 _BUILT_IN, _OWN = 0.92, 1.0
 _RANKS = 1 + max(container.rank for container in CONTAINERS)
+_MIRRORS = ("console", "parquet", "wandb")
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 _ENV_SETTINGS = ("env", "env_id", "env_name", "task")
 _ALGORITHM_SETTINGS = ("algo", "algorithm", "algorithm/class_name", "exp_name")
@@ -87,6 +88,8 @@ class MapAdapter:
             elif len(self.tag_map.fingerprints(seen)) >= 2:
                 alone.append(path)
         found = self.tag_map.fingerprints(keys)
+        if together and found:  # what mirrors the run's own files is no second run
+            alone = [path for path in alone if getattr(container_of(path), "name", "") not in _MIRRORS]
         sources = [RunSource(path, (path,)) for path in alone]
         if len(found) >= 2 and not _is_earlier_checkpoint(folder.path):
             sources.insert(0, RunSource(folder.path, (*together, *self._settings(folder.path))))

@@ -34,7 +34,7 @@ _RULE = re.compile(r"^\s*[-─━=+┌└├╔╚]{6,}[-─━=+┐┘┤╗╝
 _ROW = re.compile(r"^\s*[|│║](?P<key>[^|│║]*)[|│║](?P<value>[^|│║]*)[|│║]\s*$")
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|-?inf|-?Infinity"
 _PAIR = re.compile(
-    rf"(?P<key>[A-Za-z_][\w./%@-]*(?: [A-Za-z_(][\w./%()-]*){{0,3}}?)\s*[:=]\s*(?P<value>{_NUMBER})(?![\w.])"
+    rf"(?P<key>[A-Za-z_][\w./%@-]*(?: [A-Za-z_(][\w./%()-]*){{0,3}}?)\s*[:=]\s*(?P<value>{_NUMBER})(?!\w|\.\w)"
 )
 _STEP_TAG = re.compile(
     r"\b(?P<key>global[ _]step|timesteps?|steps?|iter(?:ations?)?|epochs?|updates?|episodes?)[\s:=#]+(?P<value>\d+)\b",

@@ -64,6 +64,7 @@ def test_truncated_keys_are_reported() -> None:
             "step:101 - actor/entropy_loss:0.035 - actor/lr:0.000",
             {"step": 101.0, "actor/entropy_loss": 0.035, "actor/lr": 0.0},
         ),
+        ("Step: 5. Mean Reward: -0.019. Std of Reward: 0.1.", {"Mean Reward": -0.019}),
         ("{'loss': 0.1, 'reward': nan, 'name': 'x'}", {"loss": 0.1}),
         ("\x1b[36m(TaskRunner pid=81)\x1b[0m step:1 - actor/kl:0.5", {"step": 1.0, "actor/kl": 0.5}),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rl_diagnose.adapters import framework
+from rl_diagnose.adapters import frameworks
 from rl_diagnose.adapters.framework import MapAdapter
 from rl_diagnose.logs.load import find_runs, load_run
 
@@ -19,12 +19,12 @@ def runs_of(shared: Path, framework: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row["framework"] == framework]
 
 
-ADAPTERS = [item for item in vars(framework).values() if isinstance(item, MapAdapter)]
+ADAPTERS = [item for item in vars(frameworks).values() if isinstance(item, MapAdapter)]
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: str(adapter.name))
 def test_the_tag_map_loads_and_names_what_only_this_framework_writes(adapter: MapAdapter) -> None:
-    assert adapter.tag_map.framework == adapter.name
+    assert adapter.tag_map.framework == (adapter.map or adapter.name)
     assert len(adapter.tag_map.rules) >= 8
     assert len(adapter.tag_map.fingerprint) >= 5
 

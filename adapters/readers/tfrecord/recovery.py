@@ -53,7 +53,8 @@ def _confirmed(window: Window, offset: int, length: int) -> bool:
     behind = offset + OVERHEAD + length
     if behind > window.size or not window.cover(offset, behind + HEADER):
         return False
-    if behind == window.size or length_at(window.data, behind - window.base) is not None:
+    position = behind - window.base
+    if behind == window.size or (position + HEADER <= window.stop and length_at(window.data, position) is not None):
         return True
     start = offset - window.base + HEADER
     return bool(verify(window.data, np.array([start]), np.array([length]))[0])
