@@ -108,13 +108,20 @@ def test_layouts(tmp_path: Path, writer: Any, assert_same_rows: Check, make: Mak
     assert_same_rows(path)
 
 
-@pytest.mark.parametrize("make", [simple, jagged, mixed])
+def long_records(w: Any, tags: int, iterations: int) -> Iterator[Any]:
+    """No record is as short as a scalar, and none like the one before."""
+    rng = np.random.default_rng(0)
+    for i in range(iterations * tags):
+        yield w.event(i, [w.scalar(f"tag_{'x' * int(length)}", 1.0) for length in rng.integers(100, 200, 2)])
+
+
+@pytest.mark.parametrize("make", [*LAYOUTS, long_records])
 def test_files_larger_than_the_window(
     tmp_path: Path, writer: Any, assert_same_rows: Check, monkeypatch: pytest.MonkeyPatch, make: Make
 ) -> None:
     monkeypatch.setattr("rl_diagnose.adapters.readers.tfrecord.window._SIZE", 10_007)
     path = tmp_path / NAME
-    path.write_bytes(writer.file(make(writer, 5, 400)))
+    path.write_bytes(writer.file(make(writer, 9, 400)))
     assert path.stat().st_size > 5 * 10_007
     assert_same_rows(path)
 
