@@ -60,7 +60,6 @@ class MapAdapter:
     """
 
     name: str
-    title: str
     map: str | None = None
     file: Path | None = None
     containers: tuple[str, ...] = ()
@@ -71,6 +70,11 @@ class MapAdapter:
         built_in = resource_files("rl_diagnose.adapters.maps").joinpath(f"{self.map or self.name}.yaml")
         source: Path | Traversable = built_in if self.file is None else self.file
         return load_tag_map(source)
+
+    @property
+    def title(self) -> str:
+        """What the adapter reads, for people."""
+        return f"the tag map {self.file.name}" if self.file is not None else self.tag_map.title
 
     def sniff(self, folder: Folder) -> Sniff:
         """Score by the keys in the heads of the folder's files."""
@@ -229,7 +233,7 @@ class MapAdapter:
 
 def own(file: Path) -> MapAdapter:
     """The adapter of a user's own tag map. Raises `UsageError` for a map that cannot be used."""
-    adapter = MapAdapter(f"tag map {file.name}", f"the tag map {file.name}", file=file)
+    adapter = MapAdapter(f"tag map {file.name}", file=file)
     assert adapter.tag_map  # noqa: S101 - read here, so that a wrong map is named before any log is looked at
     return adapter
 

@@ -1,27 +1,23 @@
-"""The frameworks that need no more than their tag map, one line each. Adding one is a line here and a YAML file."""
+"""The frameworks that need no more than a tag map: one adapter for each ``maps/<name>.yaml`` that has a title."""
 
 from __future__ import annotations
 
+from importlib.resources import files
+
 from .framework import MapAdapter
 
-__all__ = [
-    "BASELINES", "CLEANRL", "OPENRLHF", "RLLIB", "RL_GAMES", "RSL_RL", "SAMPLE_FACTORY", "SB3_ELSEWHERE", "SKRL",
-    "SPINNINGUP", "TIANSHOU", "TORCHRL", "TRL", "VERL",
-]  # fmt: skip
+__all__ = ["ADAPTERS"]
 
-BASELINES = MapAdapter("baselines", "OpenAI baselines")
-CLEANRL = MapAdapter("cleanrl", "CleanRL")
-OPENRLHF = MapAdapter("openrlhf", "OpenRLHF")
-RLLIB = MapAdapter("rllib", "RLlib")
-RL_GAMES = MapAdapter("rl_games", "rl_games")
-RSL_RL = MapAdapter("rsl_rl", "rsl_rl")
-SAMPLE_FACTORY = MapAdapter("sample_factory", "Sample Factory")
-SB3_ELSEWHERE = MapAdapter(
-    "sb3_synced", "Stable-Baselines3 in W&B, MLflow or Parquet", map="sb3", containers=("mlflow", "parquet", "wandb")
+_OTHERS = frozenset({"raw_csv", "sb3"})  # no tag map, and one with an adapter of its own
+
+
+def _names() -> list[str]:
+    found = (entry.name for entry in files("rl_diagnose.adapters.maps").iterdir())
+    return sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml"))
+
+
+ADAPTERS = (
+    *(MapAdapter(name) for name in _names() if name not in _OTHERS),
+    # Stable-Baselines3's own files have an adapter of their own; what was synced elsewhere has its keys only.
+    MapAdapter("sb3_synced", map="sb3", containers=("mlflow", "parquet", "wandb")),
 )
-SKRL = MapAdapter("skrl", "skrl")
-SPINNINGUP = MapAdapter("spinningup", "Spinning Up")
-TIANSHOU = MapAdapter("tianshou", "Tianshou")
-TORCHRL = MapAdapter("torchrl", "TorchRL")
-TRL = MapAdapter("trl", "TRL")
-VERL = MapAdapter("verl", "verl")

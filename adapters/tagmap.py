@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map", "named_algorithm"]
 
 _CUT = "..."
+_MAX_CHARACTERS = 1_000_000
 _TRANSFORM = re.compile(
     r"\s*(?P<sign>-?)\s*x\s*(?:(?P<operator>[*/])\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?))?\s*"
 )
@@ -111,13 +112,14 @@ class AlgorithmRule:
 class TagMap:
     """A tag map as loaded; see `adapters/maps/*.yaml`.
 
-    `step_keys` are columns that hold the x axis, `bookkeeping` keys that are understood but are no signal,
-    `fingerprint` keys that only this framework writes, `lags` how many iterations a key's values are behind the
-    rows they are logged in (by key prefix), `config_keys` the framework's names of hyper-parameters, each with the
-    canonical name and the algorithms for which it means that (empty = all). Keys below `update_scopes` are at a count
-    of updates although the map's axis is environment steps; signals in `off_when_zero` were not computed where they are
-    0 throughout. `files` are the names that the framework gives its tables (``*`` stands for any text), `settings` the
-    files of settings as seen from the run's folder, `settings_texts` the tags of texts that hold settings.
+    `title` is the framework's name as it writes it itself. `step_keys` are columns that hold the x axis, `bookkeeping`
+    keys that are understood but are no signal, `fingerprint` keys that only this framework writes, `lags` how many
+    iterations a key's values are behind the rows they are logged in (by key prefix), `config_keys` the framework's
+    names of hyper-parameters, each with the canonical name and the algorithms for which it means that (empty = all).
+    Keys below `update_scopes` are at a count of updates although the map's axis is environment steps; signals in
+    `off_when_zero` were not computed where they are 0 throughout. `files` are the names that the framework gives its
+    tables (``*`` stands for any text), `settings` the files of settings as seen from the run's folder,
+    `settings_texts` the tags of texts that hold settings.
     """
 
     framework: str
@@ -135,6 +137,7 @@ class TagMap:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     settings_texts: tuple[str, ...] = ()
+    title: str = ""
     _by_key: Mapping[str, tuple[TagRule, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -242,7 +245,14 @@ def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule 
 
 def load_tag_map(source: Path | Traversable) -> TagMap:
     """Read a tag map. Raises `UsageError` naming the entry for an unknown signal, transform, axis or field."""
-    return _parse(source.read_text("utf-8"), str(source))
+    try:
+        text = source.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        fact = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise UsageError(f"the tag map cannot be read: {fact}", place=str(source)) from None
+    if len(text) > _MAX_CHARACTERS:
+        raise UsageError("the tag map is larger than 1 MB", place=str(source), hint="is it the right file?")
+    return _parse(text, str(source))
 
 
 @cache
@@ -260,6 +270,7 @@ def _parse(text: str, place: str) -> TagMap:
 def _build(data: dict[str, Any], place: str) -> TagMap:
     return TagMap(
         framework=data["framework"],
+        title=str(data.get("title", data["framework"])),
         x_axis=_axis(data["x_axis"], place),
         rules=tuple(_rule(entry, place) for entry in data["rules"]),
         step_keys=tuple(data.get("step_keys", ())),

@@ -1,7 +1,7 @@
 """What an adapter is: it recognises its framework's files and reads them into a `Run`.
 
 An adapter is an object with a name, a title, `sniff` and `read`. Built-in and third-party adapters register
-under the entry point group ``rl_diagnose.adapters``; the entry point names the object itself.
+under the entry point group ``rl_diagnose.adapters``; the entry point names the object itself, or a tuple of several.
 """
 
 from __future__ import annotations

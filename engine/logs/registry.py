@@ -58,17 +58,17 @@ def _load() -> tuple[tuple[Adapter, ...], tuple[PluginProblem, ...]]:
     problems: list[PluginProblem] = []
     for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
         try:
-            adapter = point.load()
+            adapter: object = point.load()
         except Exception as error:  # noqa: BLE001 - importing foreign code may fail in any way; one plug-in must not stop the others
             problems.append(PluginProblem(point.name, point.value, f"{type(error).__name__}: {error}"))
             continue
-        if not isinstance(adapter, Adapter):
-            fact = "the object it names is no adapter (name, title, sniff, read)"
-            problems.append(PluginProblem(point.name, point.value, fact))
-        elif adapter.name in found:
-            problems.append(
-                PluginProblem(point.name, point.value, f"there is an adapter named '{adapter.name}' already")
-            )
-        else:
-            found[adapter.name] = adapter
+        for one in adapter if isinstance(adapter, tuple | list) else (adapter,):
+            if not isinstance(one, Adapter):
+                fact = "the object it names is no adapter (name, title, sniff, read)"
+                problems.append(PluginProblem(point.name, point.value, fact))
+            elif one.name in found:
+                fact = f"there is an adapter named '{one.name}' already"
+                problems.append(PluginProblem(point.name, point.value, fact))
+            else:
+                found[one.name] = one
     return tuple(found[name] for name in sorted(found)), tuple(problems)

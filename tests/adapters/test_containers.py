@@ -194,3 +194,14 @@ def test_public_samples_are_read_as_their_frameworks(shared: Path) -> None:
         run = load_run(samples / place)
         assert (run.framework, run.algorithm) == (framework, algorithm), place
         assert "reward.train" in run.series
+
+
+def test_a_dopamine_log_is_read_at_iterations(tmp_path: Path, write_events: Writer) -> None:
+    points = [(key, float(i), i, 10.0 * i) for i in range(20) for key in ("Train/AverageReturns", "Train/NumEpisodes")]
+    points += [("HuberLoss", float(i), i, 0.1) for i in range(20)]
+    write_events(tmp_path / "rainbow" / NAME, points)
+    run = load_run(tmp_path / "rainbow")
+    assert (run.framework, run.algorithm, run.x_axis) == ("dopamine", "dqn", "iterations")
+    assert run.series["reward.train"].value[-1] == 190.0
+    assert "critic.loss" in run.series
+    assert not run.unmapped

@@ -64,3 +64,39 @@ def test_non_finite_and_empty_series_are_strict_json() -> None:
     signals = json.loads(text, parse_constant=pytest.fail)["runs"][0]["signals"]
     assert [s["last_value"] for s in signals] == [None, None]
     assert signals[1]["first_step"] is None
+
+
+def test_the_map_that_is_written_reads_the_same_log_in_the_same_way(
+    command: Command, example: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "our.yaml"
+    assert command("inspect", example, "--write-map", target).code == 0
+    plain, mapped = (
+        json.loads(command("inspect", example, "--format", "json", *words).out)["runs"][0]
+        for words in ((), ("--tag-map", target))
+    )
+    assert mapped["adapter"] == "tag map our.yaml"
+    kept = ("signal", "key", "transform", "points", "first_step", "last_step")
+    assert [{k: s.get(k) for k in kept} for s in mapped["signals"]] == [
+        {k: s.get(k) for k in kept} for s in plain["signals"]
+    ]
+
+
+def test_a_map_is_written_for_one_run_and_over_nothing_of_the_users(
+    command: Command, several: Path, example: Path, tmp_path: Path
+) -> None:
+    assert "is written for one run" in command("inspect", several, "--write-map", tmp_path / "x.yaml").err
+    precious = tmp_path / "precious.yaml"
+    precious.write_text("mine: 1\n", "utf-8")
+    assert command("inspect", example, "--write-map", precious).code == 2
+    assert precious.read_text("utf-8") == "mine: 1\n"
+
+
+def test_a_tag_map_that_is_not_there_or_wrong_is_named(command: Command, example: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("- 1\n", "utf-8")
+    for path in (wrong, tmp_path / "absent.yaml", tmp_path):
+        done = command("inspect", example, "--tag-map", path)
+        assert done.code == 2, done.err
+        assert str(path) in done.err
+        assert "internal error" not in done.err

@@ -36,6 +36,7 @@ class Third:
 THIRD = Third()
 ANOTHER = Third()
 NO_ADAPTER = object()
+SEVERAL = (THIRD, Third("fourth"), ANOTHER)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, **targets: str) -> None:
@@ -62,6 +63,13 @@ def test_the_built_in_adapter_of_sb3_is_found_by_entry_point() -> None:
 
 def test_adapters_are_loaded_once() -> None:
     assert registry.adapters() is registry.adapters()
+
+
+def test_one_entry_point_may_give_several_adapters(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_from_here(monkeypatch)
+    install(monkeypatch, several="here:SEVERAL")
+    assert [adapter.name for adapter in registry.adapters()] == ["fourth", "third"]
+    assert [problem.fact for problem in registry.plugin_problems()] == ["there is an adapter named 'third' already"]
 
 
 def test_a_third_party_adapter_joins_the_others_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
