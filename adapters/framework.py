@@ -69,7 +69,7 @@ class MapAdapter:
         """The tag map. Raises `UsageError` for one of the user's that cannot be used."""
         built_in = resource_files("rl_diagnose.adapters.maps").joinpath(f"{self.map or self.name}.yaml")
         source: Path | Traversable = built_in if self.file is None else self.file
-        return load_tag_map(source)
+        return load_tag_map(source, own=self.file)
 
     @property
     def title(self) -> str:

@@ -9,18 +9,20 @@ import difflib
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import yaml
 
-from rl_diagnose.errors import UsageError
+from rl_diagnose.errors import LogError, UsageError
 from rl_diagnose.signals.run import XAxis
 from rl_diagnose.signals.taxonomy import hyperparameters, is_known_signal, suggest_hyperparameter, suggest_signal
+
+from .readers.yaml_config import read_yaml_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map", "named_algorithm"]
 
 _CUT = "..."
-_MAX_CHARACTERS = 1_000_000
+_HINT = "compare with docs/add-a-framework.md"
 _TRANSFORM = re.compile(
     r"\s*(?P<sign>-?)\s*x\s*(?:(?P<operator>[*/])\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?))?\s*"
 )
@@ -243,31 +245,26 @@ def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule 
     return max(hits, key=lambda hit: hit[0])[1] if hits else None
 
 
-def load_tag_map(source: Path | Traversable) -> TagMap:
-    """Read a tag map. Raises `UsageError` naming the entry for an unknown signal, transform, axis or field."""
-    try:
-        text = source.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fact = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise UsageError(f"the tag map cannot be read: {fact}", place=str(source)) from None
-    if len(text) > _MAX_CHARACTERS:
-        raise UsageError("the tag map is larger than 1 MB", place=str(source), hint="is it the right file?")
-    return _parse(text, str(source))
+def load_tag_map(source: Path | Traversable, *, own: Path | None = None) -> TagMap:
+    """Read a tag map; `own` is the same file where it is the user's: it may be anything, so its size is checked.
 
-
-@cache
-def _parse(text: str, place: str) -> TagMap:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is absent from some builds of PyYAML
+    Raises `UsageError` naming the entry for an unknown signal, transform, axis or field.
+    """
     try:
-        data = yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe loaders
-        return _build(data, place)
+        data = _plain(source.read_text("utf-8")) if own is None else read_yaml_config(own)
+        return _build(data, str(source))
+    except LogError as error:
+        raise UsageError(f"the tag map cannot be used: {error.fact}", place=error.place, hint=_HINT) from None
     except (yaml.YAMLError, TypeError, KeyError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"the tag map cannot be used: {error}", place=place, hint="compare with adapters/maps/sb3.yaml"
-        ) from error
+        raise UsageError(f"the tag map cannot be used: {error}", place=str(source), hint=_HINT) from error
 
 
-def _build(data: dict[str, Any], place: str) -> TagMap:
+def _plain(text: str) -> Any:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is absent from some builds of PyYAML
+    return yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe loaders
+
+
+def _build(data: Any, place: str) -> TagMap:
     return TagMap(
         framework=data["framework"],
         title=str(data.get("title", data["framework"])),

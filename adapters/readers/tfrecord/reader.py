@@ -35,6 +35,7 @@ _FEWEST_CYCLES = 16
 _FEWEST_SCALARS = 1024  # in a stretch of cycles that is decoded as such
 _LONGEST_CYCLE = 1 << 18
 _FIRST_TRY = 1 << 12
+_WORTH_A_CYCLE = 1 << 17  # bytes left in the file: below, records in any order are decoded sooner than a cycle is found
 _LOOKED_BACK = 2048  # records in which a period is looked for
 
 
@@ -182,9 +183,10 @@ class _Scanner:
 
     def _find_cycle(self) -> None:
         """Look for a cycle in the last records; where there is one, go back to its beginning."""
-        if self._seen < self._next_try or not self._loose:
-            return
         window, position = self._window, self._position
+        left = window.size - window.base - position
+        if self._seen < self._next_try or left < _WORTH_A_CYCLE or not self._loose:
+            return
         starts, lengths = (np.concatenate(column) for column in zip(*self._loose, strict=True))
         self._next_try = 4 * self._seen
         for period in self._periods(starts[-_LOOKED_BACK:], lengths[-_LOOKED_BACK:]):
