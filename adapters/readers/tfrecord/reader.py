@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["read_scalars"]
 
-_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 11, 1 << 18
+_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 15, 1 << 18
 _FEWEST_CYCLES = 16
 _FEWEST_SCALARS = 1024  # in a stretch of cycles that is decoded as such
 _LONGEST_CYCLE = 1 << 18
-_FIRST_TRY = 1 << 12
-_WORTH_A_CYCLE = 1 << 17  # bytes left in the file: below, records in any order are decoded sooner than a cycle is found
+_FIRST_TRY = 1 << 14
+_WORTH_A_CYCLE = 1 << 18  # bytes left in the file; fewer are decoded record by record before a cycle is found
 _LOOKED_BACK = 2048  # records in which a period is looked for
 
 

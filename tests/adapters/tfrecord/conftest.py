@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from rl_diagnose.adapters.readers.event_framing import masked_crc32c
+from rl_diagnose.adapters.readers.tfrecord import reader
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -69,6 +70,15 @@ class EventWriter:
         return Summary.Value(tag=tag, image=Summary.Image(height=1, width=1, encoded_image_string=content))
 
 
+@pytest.fixture(autouse=True)
+def as_large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has small files read as large ones are, in steps and by cycles; with the parameter False, as what they are."""
+    if getattr(request, "param", True):
+        monkeypatch.setattr(reader, "_FIRST_BLOCK", 1 << 11)
+        monkeypatch.setattr(reader, "_FIRST_TRY", 1 << 12)
+        monkeypatch.setattr(reader, "_WORTH_A_CYCLE", 0)
+
+
 @pytest.fixture(scope="session")
 def writer() -> EventWriter:
     return EventWriter()
@@ -81,9 +91,9 @@ def rows_of_tbparse(path: Path) -> Rows:
     logging.getLogger("tensorboard").setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        reader = SummaryReader(str(path), extra_columns={"wall_time"}, event_types={"scalars", "tensors"})
+        tbparse = SummaryReader(str(path), extra_columns={"wall_time"}, event_types={"scalars", "tensors"})
         rows: dict[str, list[tuple[float, float, float]]] = {}
-        for frame in (reader.scalars, reader.tensors):
+        for frame in (tbparse.scalars, tbparse.tensors):
             if frame.empty:
                 continue
             columns = (frame[name].tolist() for name in ("tag", "step", "wall_time", "value"))
@@ -101,10 +111,9 @@ def in_order(points: NDArray[np.float64]) -> NDArray[np.float64]:
 @pytest.fixture(scope="session")
 def assert_same_rows() -> Callable[[Path], None]:
     """Asserts that a file gives the same rows here as with tbparse."""
-    from rl_diagnose.adapters.readers.tfrecord.reader import read_scalars
 
     def check(path: Path) -> None:
-        found = read_scalars(path)
+        found = reader.read_scalars(path)
         expected = rows_of_tbparse(path)
         assert not found.gaps
         assert set(found.scalars) == set(expected)

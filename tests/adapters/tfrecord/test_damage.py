@@ -98,6 +98,7 @@ def starts(content: bytes) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("as_large", [True, False], indirect=True)
 def test_three_flipped_bits_anywhere(content: bytes, read: Read) -> None:
     whole = rows(read(content))
     records = starts(content)
@@ -116,6 +117,7 @@ def test_three_flipped_bits_anywhere(content: bytes, read: Read) -> None:
             assert any(gap.offset <= bit // 8 and record < gap.offset + gap.length for gap in found.gaps)
 
 
+@pytest.mark.parametrize("as_large", [True, False], indirect=True)
 @pytest.mark.parametrize("run", [1, 8, 64, 512, 4096])
 def test_a_piece_overwritten_with_garbage(content: bytes, read: Read, run: int) -> None:
     whole = rows(read(content))

@@ -100,6 +100,10 @@ LAYOUTS: list[Make] = [
 ]
 
 
+BOTH_WAYS = pytest.mark.parametrize("as_large", [True, False], indirect=True)
+
+
+@BOTH_WAYS
 @pytest.mark.parametrize("make", LAYOUTS)
 @pytest.mark.parametrize(("tags", "iterations"), [(1, 1), (2, 30), (7, 300), (40, 40)])
 def test_layouts(tmp_path: Path, writer: Any, assert_same_rows: Check, make: Make, tags: int, iterations: int) -> None:
@@ -144,6 +148,7 @@ def blocks(draw: st.DrawFn) -> list[tuple[int, list[tuple[str, float, bool]]]]:
     return events
 
 
+@BOTH_WAYS
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(file=st.lists(blocks(), min_size=1, max_size=3), wall=st.floats(0, 1e10))
 def test_any_file(
@@ -170,6 +175,7 @@ def test_any_file(
     assert_same_rows(path)
 
 
+@BOTH_WAYS
 def test_real_logs(data_files: list[Path], assert_same_rows: Check) -> None:
     assert data_files
     for path in data_files:
@@ -183,6 +189,7 @@ def data_files() -> list[Path]:
     return sorted(path for path in folder.rglob("*tfevents*") if path.is_file())
 
 
+@BOTH_WAYS
 @pytest.mark.corpus
 def test_samples_and_a_part_of_the_corpus(shared: Path, assert_same_rows: Check) -> None:
     samples = sorted(path for path in (shared / "samples").rglob("*tfevents*") if path.stat().st_size < 500_000)
