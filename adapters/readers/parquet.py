@@ -27,17 +27,19 @@ def read_parquet(path: Path, *, head: int | None = None) -> Table:
     With `head` only the first rows are read. Raises `LogError` for a file that is no Parquet file, is damaged, or has
     more than 50 million rows.
     """
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
+    if magic != b"PAR1":
+        raise LogError("this is no Parquet file: its first bytes are not 'PAR1'", place=path)
     import polars as pl
 
     try:
-        with path.open("rb") as file:
-            if file.read(4) != b"PAR1":
-                raise LogError("this is no Parquet file: its first bytes are not 'PAR1'", place=path)
         lazy = pl.scan_parquet(path)
         frame = lazy.head(_HEAD_ROWS).collect() if head is not None else lazy.collect()
-    except OSError as error:
-        raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
-    except (pl.exceptions.PolarsError, ValueError) as error:
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise LogError(f"the Parquet file is damaged: {str(error).splitlines()[0]}", place=path) from None
     if frame.height > MAX_ROWS:
         raise LogError(f"the file has more than {MAX_ROWS:,} rows", place=path, hint="give a thinned-out log")
