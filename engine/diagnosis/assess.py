@@ -18,7 +18,7 @@ from .values import BatchNumbers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..rules.book import AppliesTo, Book
+    from ..rules.book import Book, Cause
     from ..signals.run import ConfigValue, Run
 
 __all__ = ["Assessment", "assess"]
@@ -42,13 +42,12 @@ def assess(book: Book, runs: Sequence[Run], configs: Sequence[Mapping[str, Confi
     found = memberships(book, numbers, len(runs))
     required = {name for cause in book.causes for name in cause.requires}
     available = [RunSignals(run).available(required) for run in runs]
-    applicable = np.array([[_applies(cause.applies_to, run) for cause in book.causes] for run in runs], dtype=bool)
+    applicable = np.array([[_applies(cause, run) for cause in book.causes] for run in runs], dtype=bool)
     scores = score(book, found.mu, found.known, available, applicable.reshape(len(runs), len(book.causes)))
     return Assessment(book, numbers, found, scores, commonness(book))
 
 
-def _applies(about: AppliesTo, run: Run) -> bool:
-    """Whether a cause is about this run; what the log does not tell is no reason against it."""
+def _applies(cause: Cause, run: Run) -> bool:
+    """Whether a cause is about this run."""
     kind = None if run.action_space.kind == "unknown" else run.action_space.kind
-    pairs = ((about.algorithm, run.algorithm), (about.framework, run.framework), (about.action_space, kind))
-    return all(not allowed or have is None or have in allowed for allowed, have in pairs)
+    return cause.applies_to.admits(run.algorithm, run.framework, kind)

@@ -152,6 +152,8 @@ def _with_remedies(finding: CauseFinding, run: Run, row: int, assessment: Assess
         framework=None if run.framework in _NO_FRAMEWORK else run.framework,
         axis=run.x_axis.replace("_", " "),
         knobs=assessment.book.knobs,
+        algorithm=run.algorithm,
+        action_space=None if run.action_space.kind == "unknown" else run.action_space.kind,
     )
     return replace(finding, remedies=plan_remedies(spec, context))
 

@@ -14,13 +14,14 @@ from .numbers import exact, number, steps
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..rules.book import Cause, Expect, Remedy
+    from ..rules.book import Cause, Code, Expect, Remedy
     from ..signals.run import ConfigValue
 
 __all__ = ["EXAMPLE_FRAMEWORK", "RemedyContext", "limit", "plan_remedies"]
 
 EXAMPLE_FRAMEWORK = "sb3"
 _FRAMEWORK_NAMES = {"sb3": "Stable-Baselines3", "tianshou": "Tianshou", "rllib": "RLlib", "cleanrl": "CleanRL"}
+_OTHER = "other"
 # What was computed is no more exact than this; what the user set is shown as it is.
 COMPUTED_DIGITS = 4
 KNOWN_DIGITS = 6
@@ -32,9 +33,9 @@ class RemedyContext:
     """What a remedy may compute with.
 
     `config` holds hyper-parameters under canonical names, `evaluate` gives the value of an expression over them, the
-    features and the derived numbers (None where a name in it is missing), `framework` is the key of the run's patches
-    (None where the log does not tell), `feature` the present value of a feature, `knobs` the hyper-parameters that the
-    rulebook adds to the canonical ones.
+    features and the derived numbers (None where a name in it is missing), `framework` is the key of the run's patches,
+    `feature` gives the present value of a feature, `knobs` are the hyper-parameters that the rulebook adds to the
+    canonical ones. `framework`, `algorithm` and `action_space` are None where the log does not tell.
     """
 
     config: Mapping[str, ConfigValue]
@@ -43,6 +44,8 @@ class RemedyContext:
     framework: str | None = None
     axis: str = "steps"
     knobs: Sequence[Hyperparameter] = ()
+    algorithm: str | None = None
+    action_space: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,10 @@ class _Limited:
 
 
 def plan_remedies(cause: Cause, context: RemedyContext) -> tuple[RemedyPlan, ...]:
-    """One plan for each remedy of `cause`, in the rulebook's order, those that would change nothing last."""
-    plans = [_plan(remedy, context) for remedy in cause.remedies]
+    """One plan for each remedy of `cause` that is about such a run, in the rulebook's order; those that would change
+    nothing come last."""
+    run = (context.algorithm, context.framework, context.action_space)
+    plans = [_plan(remedy, context) for remedy in cause.remedies if remedy.applies_to.admits(*run)]
     return tuple(sorted(plans, key=lambda p: p.proposed is not None and p.proposed == p.current))
 
 
@@ -112,7 +117,8 @@ def _plan(remedy: Remedy, context: RemedyContext) -> RemedyPlan:
     wanted = context.evaluate(remedy.set) if remedy.set else None
     proposed, reasons = (None, ()) if wanted is None else limit(wanted, current, _limits(remedy, knob))
     values = tuple((name, value) for name, text in remedy.values if (value := context.evaluate(text)) is not None)
-    framework, note = _framework(remedy, context.framework)
+    patches = _for_algorithm(remedy.patch, context.algorithm)
+    framework, note = _framework(patches, context.framework)
     unchanged = proposed is not None and current is not None and math.isclose(proposed, current, rel_tol=1e-9)
     if unchanged:
         proposed = current
@@ -126,8 +132,8 @@ def _plan(remedy: Remedy, context: RemedyContext) -> RemedyPlan:
         proposed=proposed,
         values=values,
         relative=remedy.relative,
-        before=None if unchanged else _before(remedy, framework, words),
-        after=None if unchanged else _fill(dict(remedy.patch).get(framework or ""), words),
+        before=None if unchanged else _before(remedy, patches.get(framework or ""), framework, context, words),
+        after=None if unchanged else _fill(patches.get(framework or ""), words),
         framework=framework,
         clamped="; ".join(reasons) or None,
         expected=tuple(_promise(e, context) for e in remedy.expect),
@@ -156,9 +162,24 @@ def _limits(remedy: Remedy, knob: Hyperparameter) -> _Limits:
     )
 
 
-def _framework(remedy: Remedy, own: str | None) -> tuple[str | None, str | None]:
+def _for_algorithm(templates: Sequence[tuple[str, Code]], algorithm: str | None) -> dict[str, str]:
+    """Framework → the template for `algorithm` (where that is not known, the most general one); those without it are
+    left out."""
+    chosen = {}
+    for framework, code in templates:
+        if isinstance(code, str):
+            chosen[framework] = code
+            continue
+        by_algorithm = dict(code)
+        fallback = by_algorithm.get(_OTHER) or (code[0][1] if algorithm is None else None)
+        text = by_algorithm.get(algorithm or "", fallback)
+        if text is not None:
+            chosen[framework] = text
+    return chosen
+
+
+def _framework(patches: Mapping[str, str], own: str | None) -> tuple[str | None, str | None]:
     """The framework to show code for, and a remark where it is not the run's own."""
-    patches = dict(remedy.patch)
     if own in patches or not patches:
         return own, None
     shown = EXAMPLE_FRAMEWORK if EXAMPLE_FRAMEWORK in patches else next(iter(patches))
@@ -191,13 +212,19 @@ def _words(
     return words
 
 
-def _before(remedy: Remedy, framework: str | None, words: Mapping[str, str]) -> str | None:
+def _before(
+    remedy: Remedy, patch: str | None, framework: str | None, context: RemedyContext, words: Mapping[str, str]
+) -> str | None:
     """The present code: the rulebook's own template, or a one-line patch with the present value in it."""
-    own = dict(remedy.before).get(framework or "")
+    own = _for_algorithm(remedy.before, context.algorithm).get(framework or "")
     if own is not None:
         return _fill(own, words)
-    patch = dict(remedy.patch).get(framework or "", "")
-    if "\n" in patch.strip() or set(_PLACEHOLDER.findall(patch)) != {"value"} or "current" not in words:
+    if (
+        patch is None
+        or "\n" in patch.strip()
+        or set(_PLACEHOLDER.findall(patch)) != {"value"}
+        or "current" not in words
+    ):
         return None
     return _fill(patch, {"value": words["current"]})
 

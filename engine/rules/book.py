@@ -20,6 +20,7 @@ __all__ = [
     "Book",
     "Calibration",
     "Cause",
+    "Code",
     "Condition",
     "Expect",
     "Leaf",
@@ -137,6 +138,11 @@ class AppliesTo:
     framework: tuple[str, ...] = ()
     action_space: tuple[str, ...] = ()
 
+    def admits(self, algorithm: str | None, framework: str | None, action_space: str | None) -> bool:
+        """Whether a run is among them; what is not known of it (None) is no reason against it."""
+        pairs = ((self.algorithm, algorithm), (self.framework, framework), (self.action_space, action_space))
+        return all(not allowed or have is None or have in allowed for allowed, have in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class Expect:
@@ -148,11 +154,15 @@ class Expect:
     within_steps: float | None = None
 
 
+# A code template, or one for each of some algorithms: (algorithm, template); the algorithm `other` is all the rest.
+Code = str | tuple[tuple[str, str], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """One knob to turn. `set` is an expression over configuration values and features; `values` are further named
-    numbers for the patch; `patch` maps a framework to a code template; `bounds`/`step_limit` override the
-    knob's own."""
+    numbers for the patch; `patch` maps a framework to its code; `bounds`/`step_limit` override the knob's own;
+    `applies_to` are the runs whose learner has the knob."""
 
     knob: str
     summary: str
@@ -163,8 +173,9 @@ class Remedy:
     step_limit: float | None = None
     relative: str = ""
     expect: tuple[Expect, ...] = ()
-    patch: tuple[tuple[str, str], ...] = ()
-    before: tuple[tuple[str, str], ...] = ()
+    patch: tuple[tuple[str, Code], ...] = ()
+    before: tuple[tuple[str, Code], ...] = ()
+    applies_to: AppliesTo = field(default_factory=AppliesTo)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from .needs import leaves, references, required_features
 from .problems import in_file_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from .book import Book, Cause
     from .problems import Problem
@@ -182,12 +182,12 @@ class _Linter:
         for i, remedy in enumerate(item.value.remedies):
             known = {"value", "current", *remedy.values}
             for field in ("before", "patch"):
-                for framework, text in getattr(remedy, field).items():
+                for path, text in _texts(getattr(remedy, field)):
                     for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
                         if name not in known:
                             hint = f"known are {', '.join(f'{{{k}}}' for k in sorted(known))}"
-                            path = ("remedies", i, field, framework)
-                            yield item.problem("RB111", f"nothing fills the placeholder {{{name}}}", path, hint=hint)
+                            message = f"nothing fills the placeholder {{{name}}}"
+                            yield item.problem("RB111", message, ("remedies", i, field, *path), hint=hint)
 
     def alike(self) -> Iterator[Problem]:
         """Pairs of causes of which no symptom is clearly more frequent with the one than with the other."""
@@ -231,6 +231,15 @@ class _Linter:
             if symptom in (evidence.symptom, f"{cause.id}__{i + 1}"):
                 return ("evidence", i)
         return ()
+
+
+def _texts(templates: Mapping[str, str | dict[str, str]]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every code template with its path below the field."""
+    for framework, code in templates.items():
+        if isinstance(code, str):
+            yield (framework,), code
+        else:
+            yield from (((framework, algorithm), text) for algorithm, text in code.items())
 
 
 def _number(leaf: Leaf) -> tuple[str, str, str]:

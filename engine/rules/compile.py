@@ -33,9 +33,9 @@ from .problems import in_file_order
 from .validate import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
-    from .book import Condition
+    from .book import Code, Condition
     from .model import (
         AppliesToModel,
         AuthoredCause,
@@ -325,8 +325,9 @@ class _Compiler:
             step_limit=model.step_limit,
             relative=model.relative,
             expect=tuple(self.expect(item, promise, (*path, "expect", i)) for i, promise in enumerate(model.expect)),
-            patch=tuple(model.patch.items()),
-            before=tuple(model.before.items()),
+            patch=_code(model.patch),
+            before=_code(model.before),
+            applies_to=_applies_to(model.applies_to),
         )
 
     def expect(self, item: Item, model: ExpectModel, path: Path) -> Expect:
@@ -382,3 +383,7 @@ def _rate(rate: str | float) -> float:
 
 def _applies_to(model: AppliesToModel) -> AppliesTo:
     return AppliesTo(tuple(model.algorithm), tuple(model.framework), tuple(model.action_space))
+
+
+def _code(templates: Mapping[str, str | dict[str, str]]) -> tuple[tuple[str, Code], ...]:
+    return tuple((name, code if isinstance(code, str) else tuple(code.items())) for name, code in templates.items())

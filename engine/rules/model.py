@@ -214,6 +214,12 @@ class ExpectModel(Strict):
         return self
 
 
+CodeText = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[dict[Name, Text], Field(min_length=1), Tag("by_algorithm")],
+    Discriminator(lambda value: "by_algorithm" if isinstance(value, dict) else "text"),
+]
+
+
 class RemedyModel(Strict):
     """One knob to turn."""
 
@@ -225,8 +231,11 @@ class RemedyModel(Strict):
     step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = None
     relative: Prose = ""
     expect: Annotated[list[ExpectModel], Field(max_length=8)] = []
-    before: dict[Name, Text] = {}
-    patch: dict[Name, Text] = {}
+    applies_to: AppliesToModel = AppliesToModel()
+    before: dict[Name, CodeText] = {}
+    patch: dict[Name, CodeText] = Field(
+        default={}, description="framework: code, or framework: {algorithm: code, other: code}"
+    )
 
 
 class AuthoredCause(Strict):

@@ -9,7 +9,7 @@ import pytest
 
 from rl_diagnose.diagnosis.remedies import RemedyContext, plan_remedies
 from rl_diagnose.report.words import knob_words
-from rl_diagnose.rules.book import Cause, Expect, Remedy
+from rl_diagnose.rules.book import AppliesTo, Cause, Expect, Remedy
 from rl_diagnose.signals.run import ConfigValue
 
 ENTROPY = Remedy(
@@ -161,3 +161,72 @@ def test_a_configuration_in_words_is_quoted_before() -> None:
     remedy = Remedy(knob="optimizer", summary="s", before=(("sb3", "optimizer = {current}"),), patch=(("sb3", "x"),))
     made = plan(remedy, context({}, {"optimizer": "sgd"}))
     assert (made.current, made.before, made.after) == (None, "optimizer = 'sgd'", "x")
+
+
+TWO = Cause(
+    "c",
+    "C",
+    0.1,
+    (),
+    remedies=(
+        Remedy(knob="clip_range", summary="clip", applies_to=AppliesTo(("ppo",), (), ("discrete",))),
+        Remedy(knob="tau", summary="tau", applies_to=AppliesTo(("sac",), ("sb3",))),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "framework", "action_space", "shown"),
+    [
+        ("ppo", "sb3", "discrete", ["clip_range"]),
+        ("ppo", "sb3", "continuous", []),
+        ("ppo", None, None, ["clip_range"]),
+        ("sac", "tianshou", None, []),
+        ("sac", "sb3", None, ["tau"]),
+        ("a2c", "sb3", "discrete", []),
+        (None, None, None, ["clip_range", "tau"]),
+        (None, "tianshou", "discrete", ["clip_range"]),
+    ],
+)
+def test_remedies_for_other_learners_are_left_out(
+    algorithm: str | None, framework: str | None, action_space: str | None, shown: list[str]
+) -> None:
+    where = replace(context({}, framework=framework), algorithm=algorithm, action_space=action_space)
+    assert [made.knob for made in plan_remedies(TWO, where)] == shown
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "framework", "after", "shown"),
+    [
+        ("sac", "sb3", "SAC(buffer_size=20000)", "sb3"),
+        ("dqn", "sb3", "DQN(buffer_size=20000)", "sb3"),
+        (None, "sb3", "DQN(buffer_size=20000)", "sb3"),
+        ("sac", "rllib", "rllib 20000", "rllib"),
+        (None, "rllib", "rllib 20000", "rllib"),
+        ("dqn", "rllib", "DQN(buffer_size=20000)", "sb3"),
+    ],
+)
+def test_code_may_differ_by_algorithm(algorithm: str | None, framework: str, after: str, shown: str) -> None:
+    by_algorithm = (("sac", "SAC(buffer_size={value})"), ("other", "DQN(buffer_size={value})"))
+    remedy = Remedy(
+        knob="buffer_size", summary="s", set="n", patch=(("sb3", by_algorithm), ("rllib", (("sac", "rllib {value}"),)))
+    )
+    where = replace(context({"n": 20000.0}, framework=framework), algorithm=algorithm)
+    made = plan(remedy, where)
+    assert (made.after, made.framework) == (after, shown)
+    assert (made.note is None) == (framework == shown)
+
+
+def test_the_code_before_follows_the_algorithm_too() -> None:
+    remedy = Remedy(
+        knob="tau",
+        summary="s",
+        set="t",
+        patch=(("sb3", (("sac", "sac {value}"), ("other", "tau {value}"))),),
+        before=(("sb3", (("td3", "td3 had {current}"),)),),
+    )
+
+    def before(algorithm: str) -> str | None:
+        return plan(remedy, replace(context({"t": 0.01}, {"tau": 0.02}), algorithm=algorithm)).before
+
+    assert [before(name) for name in ("sac", "td3", "ddpg")] == ["sac 0.02", "td3 had 0.02", "tau 0.02"]
