@@ -9,7 +9,6 @@ import difflib
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import yaml
@@ -23,6 +22,7 @@ from .readers.yaml_config import read_yaml_config
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
