@@ -8,7 +8,6 @@ are passed over.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntFlag
 from typing import TYPE_CHECKING
 
 from .fields import FIXED_SIZES
@@ -17,7 +16,7 @@ from .wire import EIGHT, FOUR, SIZED, VARINT, MalformedError, continued, fields_
 if TYPE_CHECKING:
     from .wire import Field
 
-__all__ = ["CONTEXT", "Content", "Event", "Span", "Value", "parse_event", "plugin_of"]
+__all__ = ["Event", "Span", "Value", "parse_event", "plugin_of"]
 
 Span = tuple[int, int]  # offset in the record's data, size in bytes
 # Event
@@ -45,19 +44,7 @@ _DTYPES = {
     22: (16, VARINT, "uint32", "<u4"),
     23: (17, VARINT, "uint64", "<u8"),
 }
-
-
-class Content(IntFlag):
-    """What a record holds besides scalars."""
-
-    NONE = 0
-    TEXT = 1  # strings of the text plugin, or of no plugin: writers may name it only the first time
-    HPARAMS = 2
-    OTHER = 4  # the file version, histograms, images, graphs, tensors of more than one number, …
-
-
-CONTEXT = Content.TEXT | Content.HPARAMS
-_PLUGINS = {b"text": Content.TEXT, b"hparams": Content.HPARAMS}
+_CONTEXT = frozenset({b"text", b"hparams"})  # plugins
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +64,19 @@ class Value:
 @dataclass(slots=True)
 class Event:
     """What `parse_event` found: spans of `wall_time` (8 bytes) and `step` (a varint), None where the event has none
-    (both are then 0); the scalars in order; the other content.
+    (both are then 0); the scalars in order; whether there is something `other` than scalars, and whether that may be
+    `context`: a text or hyper-parameters. Strings without a plugin may be texts, as writers may name it only once.
     """
 
     wall_time: Span | None = None
     step: Span | None = None
     values: list[Value] = field(default_factory=list)
-    content: Content = Content.NONE
+    other: bool = False
+    context: bool = False
 
 
 def parse_event(data: bytes) -> Event | None:
-    """The scalars and other content of one record's data; None when it is not an `Event`."""
+    """The scalars of one record's data, and what else it holds; None when it is not an `Event`."""
     event = Event()
     what = 0
     try:
@@ -98,17 +87,16 @@ def parse_event(data: bytes) -> Event | None:
                 event.step = (offset, size)
             elif number in _WHAT and wire == SIZED:
                 if number != what:
-                    what, event.values, event.content = number, [], Content.NONE
+                    what, event.values, event.other, event.context = number, [], False, False
                 if number == _SUMMARY:
                     for inner in fields_of(data, offset, offset + size):
                         if inner[:2] == (1, SIZED):
                             _value(data, inner[2], inner[2] + inner[3], event)
                 else:
-                    event.content = Content.OTHER
+                    event.other = True
     except (MalformedError, IndexError):
         return None
-    if not event.values and not event.content:
-        event.content = Content.OTHER
+    event.other |= not event.values
     return event
 
 
@@ -132,22 +120,24 @@ def _value(data: bytes, start: int, stop: int, event: Event) -> None:
         elif number in _VALUES:
             tensors = tensors + 1 if number == _TENSOR else 0
             kind, held = number, (offset, size)
-    content = _PLUGINS.get(plugin, Content.NONE)
+    if plugin in _CONTEXT:
+        event.context = event.other = True
     if kind == _SIMPLE_VALUE:
         event.values.append(_scalar(data, tag, "<f4", held))
-    elif kind == _TENSOR and tensors == 1 and not content:
-        found = _tensor(data, held[0], held[0] + held[1])
-        if isinstance(found, Content):
-            content = Content.OTHER if plugin else found
-        else:
-            event.values.append(_scalar(data, tag if tag[1] else node, *found))
+        return
+    single = kind == _TENSOR and tensors == 1 and plugin not in _CONTEXT
+    scalar = _tensor(data, held[0], held[0] + held[1]) if single else None
+    if scalar is None:
+        event.other = True
+    elif scalar[0] == "string":
+        event.other = True
+        event.context |= not plugin
     else:
-        content = content or Content.OTHER
-    event.content |= content
+        event.values.append(_scalar(data, tag if tag[1] else node, *scalar))
 
 
-def _tensor(data: bytes, start: int, stop: int) -> tuple[str, Span] | Content:
-    """Kind and span of a tensor that is one number; otherwise what it is."""
+def _tensor(data: bytes, start: int, stop: int) -> tuple[str, Span] | None:
+    """Kind and span of a tensor that is one number; of kind ``string`` for any tensor of these, None for others."""
     dtype = rank = 0
     content: Span | None = None
     repeated: list[Field] = []
@@ -161,13 +151,13 @@ def _tensor(data: bytes, start: int, stop: int) -> tuple[str, Span] | Content:
         else:
             repeated.append((number, wire, offset, size))
     if dtype == _STRING:
-        return Content.TEXT
+        return "string", (start, stop - start)
     known = _DTYPES.get(dtype)
     if known is None or rank:
-        return Content.OTHER
+        return None
     wanted, element, kind, fixed = known
     if content is not None and content[1]:
-        return (fixed, content) if content[1] == FIXED_SIZES[fixed] else Content.OTHER
+        return (fixed, content) if content[1] == FIXED_SIZES[fixed] else None
     spans: list[Span] = []
     for number, wire, offset, size in repeated:
         if number != wanted:
@@ -177,8 +167,8 @@ def _tensor(data: bytes, start: int, stop: int) -> tuple[str, Span] | Content:
         elif wire == SIZED:
             spans += _packed(data, offset, offset + size, element)
         if len(spans) > 1:
-            return Content.OTHER
-    return (kind, spans[0]) if spans else Content.OTHER
+            return None
+    return (kind, spans[0]) if spans else None
 
 
 def _packed(data: bytes, start: int, stop: int, element: int) -> list[Span]:

@@ -67,13 +67,13 @@ class Layouts:
         layout = self.known(data)
         if layout is None:
             event = parse_event(data)
-            if event is not None and not event.content:
+            if event is not None and not event.other:
                 layout = self.learn(data, event)
         return layout
 
     def meet(self, data: bytes, event: Event) -> None:
         """Keep the layout of a parsed record if one like it was met before."""
-        if event.content:
+        if event.other:
             return
         key = len(data), event.values[0].tag
         if key in self._met:

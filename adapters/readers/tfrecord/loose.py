@@ -10,7 +10,7 @@ import numpy as np
 
 from .crc32c import checksums, unmask_all
 from .decode import decode_one, make_stencil
-from .event import CONTEXT, parse_event
+from .event import parse_event
 from .headers import HEADER, OVERHEAD
 from .plain import decode_plain
 
@@ -160,7 +160,7 @@ class _Batch:
         layout = self._layouts.known(record)
         if layout is None:
             event = parse_event(record)
-            if event is not None and not event.content:
+            if event is not None and not event.other:
                 return self._layouts.learn(record, event)
             self._parsed[member] = event
         return layout
@@ -234,7 +234,7 @@ class _Batch:
                 continue
             if event is not None:
                 self._layouts.meet(record, event)
-                if event.content & CONTEXT:
+                if event.context:
                     self._collector.context(self._base + start, len(record))
             if not known.values:
                 continue
