@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..diagnosis.explain import Explanation, LedgerLine, Rival
 
-__all__ = ["SCHEMA", "renderable", "to_json"]
+__all__ = ["SCHEMA", "plain", "renderable", "to_json"]
 
 SCHEMA = "rl-diagnose/explanation/v1"
 _STATUS = {
@@ -27,14 +27,15 @@ _STATUS = {
 
 def to_json(found: Explanation) -> str:
     """Strict JSON with a final newline."""
-    return json.dumps({"schema": SCHEMA, **_plain(asdict(found))}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps({"schema": SCHEMA, **plain(asdict(found))}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """`value` as what strict JSON can hold: numbers with ten digits, null for what is not finite."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     if isinstance(value, float):
         return float(f"{value:.10g}") if math.isfinite(value) else None
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value

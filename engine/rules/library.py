@@ -34,6 +34,7 @@ __all__ = [
     "BUILT_IN",
     "GROUP",
     "BookInfo",
+    "book_file",
     "check_reference",
     "default_books_for",
     "library_problems",
@@ -97,6 +98,11 @@ def load_book(reference: str | Path) -> Book:
     source = _locate(reference)
     # A file of the user's may change between two calls, an installed one does not.
     return _load_installed(source) if source.by_id else _load(source)
+
+
+def book_file(reference: str | Path) -> Path:
+    """The file of a book. Raises `UsageError` for an unknown id or version."""
+    return _locate(reference).path
 
 
 def check_reference(reference: str | Path) -> None:

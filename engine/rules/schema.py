@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .model import AuthoredBook
 
-__all__ = ["rulebook_schema", "schema_text"]
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["rulebook_schema", "schema_of", "schema_text"]
 
 
 def rulebook_schema() -> dict[str, Any]:
-    """The schema in draft-07, which is what the YAML language server reads."""
-    schema: dict[str, Any] = _draft07(AuthoredBook.model_json_schema(by_alias=True))
-    return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        **schema,
-        "title": "rl-diagnose rulebook, rulebook/v1",
-    }
+    """The schema of a rulebook file."""
+    return schema_of(AuthoredBook, "rl-diagnose rulebook, rulebook/v1")
+
+
+def schema_of(model: type[BaseModel], title: str) -> dict[str, Any]:
+    """The schema of an authoring model in draft-07, which is what the YAML language server reads."""
+    schema: dict[str, Any] = _draft07(model.model_json_schema(by_alias=True))
+    return {"$schema": "http://json-schema.org/draft-07/schema#", **schema, "title": title}
 
 
 def schema_text() -> str:

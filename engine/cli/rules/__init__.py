@@ -12,6 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list", "list the rulebooks that can be asked for by id"),
     "show": ("show", "show a rulebook, or all that it comes to and from where"),
     "check": ("check", "find everything that is wrong with rulebooks"),
+    "test": ("testing", "run the tests that stand beside rulebooks"),
     "schema": ("schema", "print the JSON Schema of rulebooks or of a diagnosis"),
 }
 """Command → (module in this package, what it does)."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "parser", "run"]
 
-KINDS = ("book", "diagnosis")
+KINDS = ("book", "test", "diagnosis")
 
 _DESCRIPTION = """\
 Print a JSON Schema: of a rulebook (for editors, draft-07), or of the JSON that a diagnosis is written as.
@@ -41,6 +41,10 @@ def run(options: argparse.Namespace) -> int:
         from ...report.schema import diagnosis_schema_text
 
         print_bytes(diagnosis_schema_text())
+    elif options.kind == "test":
+        from ...testing.model import schema_of_tests
+
+        print_bytes(schema_of_tests())
     else:
         from ...rules.schema import schema_text
 

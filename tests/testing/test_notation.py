@@ -1,0 +1,50 @@
+"""Curves in a line of text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rl_diagnose.testing.notation import NotationError, parse_curve
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("3.5", [3.5]),
+        ("1x3 2", [1, 1, 1, 2]),
+        ("2+0.5x3", [2.0, 2.5, 3.0]),
+        ("2-1x4", [2, 1, 0, -1]),
+        ("-3+1x2", [-3, -2]),
+        ("8*0.5x3", [8, 4, 2]),
+        ("3e-4x2", [3e-4, 3e-4]),
+        ("1 inf -inf", [1, np.inf, -np.inf]),
+    ],
+)
+def test_items_give_their_points(text: str, values: list[float]) -> None:
+    assert parse_curve(text).value.tolist() == pytest.approx(values)
+
+
+def test_a_missing_point_is_not_logged_and_a_nan_is() -> None:
+    curve = parse_curve("1 _x2 nan 2")
+    assert curve.logged.tolist() == [True, False, False, True, True]
+    assert np.isnan(curve.value[3])
+
+
+def test_noise_is_the_same_each_time_and_differs_between_signals() -> None:
+    one, again, other = (parse_curve("5x200 noise:0.5", seed).value for seed in ("a", "a", "b"))
+    assert (one == again).all()
+    assert not (one == other).all()
+    assert 0.4 < one.std() < 0.6
+    relative = parse_curve("100x200 noise:5%", "a").value
+    assert 4 < relative.std() < 6
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [("1 2y 3", 3), ("x5", 1), ("1 _y", 3), ("", 1), ("noise:1", 1), ("1x99999", 1), ("1x9999 2x9999", 8), ("1*x3", 1)],
+)
+def test_what_is_no_item_is_named_with_its_column(text: str, column: int) -> None:
+    with pytest.raises(NotationError) as caught:
+        parse_curve(text)
+    assert caught.value.column == column

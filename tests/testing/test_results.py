@@ -1,0 +1,139 @@
+"""Running the tests of a book: outcomes, ledgers, what is not covered, and files that are wrong."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from rl_diagnose.errors import RulebookError
+from rl_diagnose.report.rule_tests import to_json, to_junit
+from rl_diagnose.rules.library import list_books, load_book
+from rl_diagnose.testing.model import schema_of_tests
+from rl_diagnose.testing.results import BookResults, file_beside, run_tests
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = """\
+schema: rulebook/v1
+id: house
+title: The house rules
+version: "1.0.0"
+symptoms:
+  low:
+    title: The return is low
+    feature: reward.train.median
+    falling: {low: 10.0, high: 20.0}
+    base_rate: common
+causes:
+  too_low:
+    title: Too low
+    prior: 0.2
+    requires: [reward.train]
+    evidence: [{symptom: low, seen: always}]
+"""
+TESTS = """\
+tests:
+  - name: found
+    series: {reward.train: "5x40"}
+    expect: [{cause: too_low, at_least: 0.4}]
+  - name: near miss
+    series: {reward.train: "25x40"}
+    reject: [{cause: too_low, at_most: 0.1}]
+  - name: wrong on purpose
+    series: {reward.train: "25x40"}
+    expect: [{cause: too_low}]
+  - name: known gap
+    todo: not yet
+    series: {reward.train: "25x40"}
+    expect: [{cause: too_low}]
+  - name: gap that is none any more
+    todo: not yet
+    series: {reward.train: "5x40"}
+    expect: [{cause: too_low, at_least: 0.4}]
+  - name: without its signal
+    series: {policy.kl: "0.1x40"}
+    not_assessable: [too_low]
+"""
+
+
+def results(folder: Path, tests: str = TESTS, only: str = "*") -> BookResults:
+    (folder / "house.yaml").write_text(BOOK, "utf-8")
+    (folder / "house.test.yaml").write_text(tests, "utf-8")
+    return run_tests(load_book(folder / "house.yaml"), file_beside(folder / "house.yaml"), only)
+
+
+def test_each_test_has_its_outcome(tmp_path: Path) -> None:
+    found = {result.name: result.outcome for result in results(tmp_path).results}
+    assert found == {
+        "found": "passed", "near miss": "passed", "wrong on purpose": "failed", "known gap": "todo",
+        "gap that is none any more": "todo_passes", "without its signal": "passed",
+    }  # fmt: skip
+
+
+def test_a_failing_test_shows_the_ledger_of_its_cause(tmp_path: Path) -> None:
+    (failed,) = results(tmp_path, only="wrong*").results
+    (failure,) = failed.failures
+    assert "too_low is" in failure.message
+    assert failure.ledger is not None
+    assert failure.ledger.lines[0].measurements[0].value == 25.0
+    assert failed.place.endswith("house.test.yaml:8")
+
+
+def test_causes_that_lack_a_kind_of_test_are_listed(tmp_path: Path) -> None:
+    assert results(tmp_path).uncovered == ()
+    only_one = TESTS[: TESTS.index("  - name: near miss")]
+    assert results(tmp_path, only_one).uncovered == (("too_low", ("reject", "not_assessable")),)
+
+
+def test_json_and_junit_hold_all_results(tmp_path: Path) -> None:
+    found = results(tmp_path)
+    assert [r["outcome"] for r in json.loads(to_json([found]))["books"][0]["results"]].count("passed") == 3
+    suite = ET.fromstring(to_junit([found])).find("testsuite")  # noqa: S314 - our own output
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("6", "2", "1")
+
+
+def test_a_log_below_the_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.csv").write_text("step,reward\n" + "".join(f"{i},5\n" for i in range(40)), "utf-8")
+    tests = "tests:\n  - {name: recorded, log: logs/a.csv, expect: [{cause: too_low, at_least: 0.4}]}\n"
+    assert [result.outcome for result in results(tmp_path, tests).results] == ["passed"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "fact"),
+    [
+        ("cause: too_low, at_least: 0.4", "cause: too_lo", 4, "no cause 'too_lo'"),
+        ("reward.train", "reward.trian", 3, "'reward.trian' is no signal"),
+        ('"5x40"', '"5y40"', 3, "'5y40' is no item"),
+        ("    expect: [{cause: too_low, at_least: 0.4}]\n", "", 2, "expects nothing"),
+        ('    series: {reward.train: "5x40"}\n', "", 2, "either series or a log"),
+        ("at_least: 0.4", "at_leest: 0.4", 4, "at_leest"),
+        ("at_least: 0.4", "at_least: 4", 4, "at most 1"),
+        ("name: near miss", "name: found", 5, "two tests are called 'found'"),
+        ('series: {reward.train: "5x40"}', "log: ../../etc/passwd", 3, "below the folder"),
+        ('series: {reward.train: "5x40"}', "log: absent.csv", 3, "there is no 'absent.csv'"),
+    ],
+)
+def test_a_mistake_in_a_test_file_is_reported_at_its_line(
+    tmp_path: Path, old: str, new: str, line: int, fact: str
+) -> None:
+    with pytest.raises(RulebookError) as caught:
+        results(tmp_path, TESTS.replace(old, new, 1))
+    found = [(problem.line, problem.message) for problem in caught.value.problems]
+    assert any(at == line and fact in message for at, message in found), found
+
+
+@pytest.mark.parametrize("name", [book.id for book in list_books() if file_beside(book.latest).is_file()])
+def test_the_built_in_books_pass_their_tests(name: str) -> None:
+    book = next(one for one in list_books() if one.id == name)
+    found = run_tests(load_book(name), file_beside(book.latest))
+    bad = [result for result in found.results if result.outcome not in {"passed", "todo"}]
+    assert [(result.name, [failure.message for failure in result.failures]) for result in bad] == []
+
+
+def test_the_published_schema_of_test_files_is_current() -> None:
+    published = (ROOT / "docs" / "schema" / "rulebook-test-v1.schema.json").read_text("utf-8")
+    assert published == schema_of_tests()
