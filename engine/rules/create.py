@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import UsageError
 from .library import list_books, load_book
 from .schema import schema_text
-from .template import BOOK_SCHEMA_FILE, book_template
+from .template import BOOK_SCHEMA_FILE, book_template, tests_template
 
 __all__ = ["create_book"]
 
@@ -16,14 +16,17 @@ _NAME = re.compile(r"[a-z][a-z0-9_.]{0,79}")
 
 
 def create_book(name: str, folder: Path, extends: str | None = None) -> list[Path]:
-    """Write ``NAME.yaml`` below `folder` and what goes with it; the files, the book first.
+    """Write ``NAME.yaml`` below `folder`, its tests and what goes with it; the files, the book first.
 
     `folder` is made where it does not exist; a schema file that is there already is left as it is. Raises `UsageError`
     for a name that cannot be an id or is taken, for files that exist, and where nothing can be written there; what
     `extends` names must be a valid book (`RulebookError`).
     """
     _check_name(name)
-    texts = {folder / f"{name}.yaml": _book(name, folder, extends)}
+    texts = {
+        folder / f"{name}.yaml": _book(name, folder, extends),
+        folder / f"{name}.test.yaml": tests_template(name),
+    }
     for path in texts:
         if path.exists() or path.is_symlink():
             raise UsageError("the file exists already", place=path, hint="choose another name or --dir")

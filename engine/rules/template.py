@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .book import AppliesTo
 
-__all__ = ["BOOK_SCHEMA_FILE", "book_template", "name_prefix"]
+__all__ = ["BOOK_SCHEMA_FILE", "book_template", "name_prefix", "tests_template"]
 
 BOOK_SCHEMA_FILE = "rulebook-v1.schema.json"
 
@@ -17,6 +17,7 @@ _BOOK = Template("""\
 #
 # A rulebook: what can be seen in the log of a run (symptoms), and what makes it likely and what to do (causes).
 #   rl-diagnose rules check $file      is it valid, does anything look wrong
+#   rl-diagnose rules test $file       does it say what its tests expect ($tests)
 #   rl-diagnose RUN --rules $file      use it
 # Names are lower-case letters, digits and _; begin yours with a prefix, so that they never meet those of other books.
 schema: rulebook/v1
@@ -69,6 +70,27 @@ causes:
     references: ["Say here where this comes from: a paper, a page of your handbook, a run"]
 $changes""")
 
+_TESTS = Template("""\
+# Tests of $file: rl-diagnose rules test $file
+# A curve is a line of items: 5x40 (forty points of 5), 20+2x40 (rising), _x3 (missing), noise:0.5, noise:5%.
+tests:
+  # For each cause: a run that has it …
+  - name: a large learning rate, and the return falls
+    config: {learning_rate: 0.01}
+    series: {reward.train: "10+4x40 170-7x20 30x20 noise:2"}
+    expect: [{cause: ${prefix}_learning_rate_too_high, at_least: 0.6}]
+  # … one that looks like it and has it not …
+  - name: the return falls with a usual learning rate
+    config: {learning_rate: 0.0003}
+    series: {reward.train: "10+4x40 170-7x20 30x20 noise:2"}
+    reject: [{cause: ${prefix}_learning_rate_too_high, at_most: 0.2}]
+  # … and one without the signals that it needs.
+  - name: a log without returns
+    config: {learning_rate: 0.01}
+    series: {policy.kl: "0.01x80"}
+    not_assessable: [${prefix}_learning_rate_too_high]
+""")
+
 _ALONE = """\
 # extends: [ppo]            # start from another book: everything it says is then part of this one
 # applies_to: {algorithm: [ppo]}   # runs that the book is about; without it, it is used only where it is asked for
@@ -99,12 +121,18 @@ def book_template(name: str, extends: str | None = None, applies_to: AppliesTo |
     return _BOOK.substitute(
         schema=BOOK_SCHEMA_FILE,
         file=f"{name}.yaml",
+        tests=f"{name}.test.yaml",
         name=name,
         title=f"Rules of {name}",
         prefix=name_prefix(name),
         inherited=inherited,
         changes=changes,
     )
+
+
+def tests_template(name: str) -> str:
+    """The text of the tests of a new book."""
+    return _TESTS.substitute(file=f"{name}.yaml", prefix=name_prefix(name))
 
 
 def _applies_to(about: AppliesTo | None) -> str:

@@ -49,6 +49,7 @@ def check_team_rulebook(scripts: Path, elsewhere: Path) -> None:
     if "acme_ppo" not in {book["id"] for book in books}:
         sys.exit(f"the team's rulebook is not found: {books}")
     run(scripts / "rl-diagnose", "rules", "check", "acme_ppo", "--strict", cwd=elsewhere)
+    run(scripts / "rl-diagnose", "rules", "test", "acme_ppo", cwd=elsewhere)
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["parser", "run"]
 
 _DESCRIPTION = """\
-Write a small, commented rulebook that works as it stands, and the schema that editors complete it by. Nothing is
-overwritten.
+Write a small, commented rulebook that works as it stands, its tests, and the schema that editors complete it by.
+Nothing is overwritten.
 """
 
 _EXAMPLES = """\
@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     shown = [clean(str(file)) for file in files]
     book = f'"{shown[0]}"' if " " in shown[0] else shown[0]
     lines = ["written:", *(f"  {name}" for name in shown), "next:"]
-    lines += [f"  rl-diagnose rules check {book}", f"  rl-diagnose RUN --rules {book}"]
+    lines += [f"  rl-diagnose rules {command} {book}" for command in ("check", "test")]
+    lines += [f"  rl-diagnose RUN --rules {book}"]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
