@@ -39,7 +39,6 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Print the ledger. Raises `UsageError` for an unknown cause, or where the path holds several runs."""
-    import difflib
     from pathlib import Path
 
     from ..diagnosis.explain import explain, find
@@ -49,21 +48,22 @@ def run(options: argparse.Namespace) -> int:
     from ..project import load_project
     from ..rules.choice import chosen_books
     from ..rules.library import load_book
+    from ..rules.validate import did_you_mean
 
     project = load_project()
     asked = read_options(dict(options.map), options.action_space or project.action_space, dict(project.mapping))
     read = read_one(options.path, asked, [*map(Path, options.tag_map), *project.tag_maps])
     names = chosen_books(options.rules, project)
     books = [load_book(name) for name in names] if names else list(default_books(read))
-    (diagnosis,) = diagnose_runs([read], books)
-    finding = find(diagnosis.causes, options.cause)
-    if finding is None:
-        known = [cause.id for cause in diagnosis.causes]
-        close = difflib.get_close_matches(options.cause, known, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(sorted(known))}"
+    (diagnosis,) = diagnose_runs([read], books, project.suppressions)
+    pair = find(books, diagnosis, options.cause)
+    if pair is None:
+        known = {cause.id for book in books for cause in book.causes}
+        hint = did_you_mean(options.cause, known) or f"known are {', '.join(sorted(known))}"
         spoke = ", ".join(f"{book.id} {book.version}" for book in books)
         raise UsageError(f"no cause '{options.cause}' in {spoke}", place=options.path, hint=hint)
-    found = explain(diagnosis, finding, next(book for book in books if book.id == finding.book))
+    book, cause = pair
+    found = explain(diagnosis, cause, book)
     if options.format == "json":
         from ..report.ledger import to_json
         from .output import print_bytes

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Interval = tuple[Floats, Floats]
 
-__all__ = ["LeafValue", "Memberships", "Numbers", "memberships", "ramp_membership"]
+__all__ = ["LeafValue", "Memberships", "Numbers", "mean_of_known", "memberships", "ramp_membership"]
 
 
 class Numbers(Protocol):
@@ -146,7 +146,7 @@ class _Evaluation:
                     return lows.min(axis=0), highs.min(axis=0)
                 if isinstance(condition, Any_):
                     return lows.max(axis=0), highs.max(axis=0)
-                return _mean(lows, highs)
+                return mean_of_known(lows, highs)
 
     def leaf(self, leaf: Leaf, owner: str) -> Interval:
         value, reliability = self.sources[leaf.kind](leaf.name)
@@ -159,7 +159,7 @@ class _Evaluation:
         return low, high
 
 
-def _mean(lows: Floats, highs: Floats) -> Interval:
+def mean_of_known(lows: Floats, highs: Floats) -> Interval:
     """Mean of the known parts (first axis); [0, 1] where no part is known."""
     known = (lows > 0.0) | (highs < 1.0)
     low, high, count = np.zeros(lows.shape[1]), np.zeros(lows.shape[1]), np.zeros(lows.shape[1])
