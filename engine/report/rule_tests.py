@@ -32,7 +32,7 @@ _KINDS = {"expect": "one that finds it", "reject": "a near miss", "not_assessabl
 
 def summary(books: Sequence[BookResults]) -> str:
     """One line: how many tests came out how."""
-    outcomes = [result.outcome for book in books for result in book.results]
+    outcomes: list[str] = [result.outcome for book in books for result in book.results]
     counts = [(outcomes.count(kind), _MARKS[kind][0]) for kind in _MARKS]
     return f"{len(outcomes)} tests: " + ", ".join(f"{n} {word.lower()}" for n, word in counts if n)
 

@@ -42,7 +42,7 @@ def run_of(test: AuthoredTest, log: Path | None) -> Run:
 
 def _series(test: AuthoredTest, signal: str, text: str) -> Series:
     curve = parse_curve(text, f"{test.name}/{signal}")
-    step = (test.steps.start + test.steps.by * np.arange(curve.value.size))[curve.logged]
+    step = (test.steps.start + test.steps.by * np.arange(curve.value.size, dtype=np.float64))[curve.logged]
     value = curve.value[curve.logged]
     finite = np.isfinite(value)
     odd = NonFinite(

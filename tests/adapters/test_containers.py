@@ -20,8 +20,8 @@ Writer = Callable[[Path, Iterable[tuple[str, float, float, float]]], Path]
 NAME = "events.out.tfevents.1.host"
 SPINNINGUP = Path(__file__).resolve().parents[1] / "data" / "csv" / "spinningup_ppo.txt"
 
-SB3 = {
-    "global_step": [i * 2048 for i in range(1, 31)],
+SB3: dict[str, list[float]] = {
+    "global_step": [i * 2048.0 for i in range(1, 31)],
     "rollout/ep_rew_mean": [float(i) for i in range(30)],
     "rollout/ep_len_mean": [float(i) for i in range(30)],
     "train/approx_kl": [0.01] * 30,

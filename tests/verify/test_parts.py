@@ -24,7 +24,7 @@ def run(value: list[float], *, first: float = 0.0, signal: str = "reward.train")
     """A run with one curve, a point every 100 steps from `first` on."""
     values = np.array(value)
     unknown = np.full(values.size, np.nan)
-    step = first + 100.0 * np.arange(values.size)
+    step = first + 100.0 * np.arange(values.size, dtype=np.float64)
     series = Series(signal, step, values, unknown, unknown, Semantics(signal, "x"))
     return Run("run", "run", "csv", {signal: series})
 
