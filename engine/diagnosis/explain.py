@@ -224,4 +224,4 @@ def _decibans(probability: float) -> float:
 
 
 def _probability(decibans: float) -> float:
-    return 1.0 / (1.0 + 10.0 ** (-decibans / 10.0))
+    return 1.0 / (1.0 + math.pow(10.0, -decibans / 10.0))

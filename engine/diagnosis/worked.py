@@ -73,11 +73,11 @@ class _Work:
                 yield Step(depth, "1 less", 1.0 - below[0].high, 1.0 - below[0].low)
                 yield from below
             case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
-                below = [list(self.steps(part, depth + 1)) for part in parts]
-                low, high = _together(condition, [(part[0].low, part[0].high) for part in below])
+                works = [list(self.steps(one, depth + 1)) for one in parts]
+                low, high = _together(condition, [(work[0].low, work[0].high) for work in works])
                 yield Step(depth, _WORDS[type(condition)], low, high)
-                for part in below:
-                    yield from part
+                for work in works:
+                    yield from work
 
     def leaf(self, leaf: Leaf, depth: int) -> Step:
         name = leaf.name if leaf.kind != "issue" else f"log issue '{leaf.name}'"
