@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source"]
 
 _SIGNIFICANTLY_NEGATIVE = -1e-6  # a k3 estimate of 0 may round to just below
+_LARGEST = 1e70  # far beyond float32, in which networks are trained; fourth powers of it stay within float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def _choose(
 
 
 def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
-    value = rule.transform(track.value)
+    value = _overflown(rule.transform(track.value))
     finite = np.isfinite(value)
     non_finite = NonFinite()
     if not finite.all():
@@ -222,6 +223,11 @@ def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
         x_axis=x_axis,
         non_finite=non_finite,
     )
+
+
+def _overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values, with infinities for those beyond `_LARGEST`: they are overflows, and no statistic can hold them."""
+    return np.where(np.abs(value) > _LARGEST, np.copysign(np.inf, value), value)
 
 
 def _non_finite_issues(all_series: Iterable[Series]) -> list[LogIssue]:

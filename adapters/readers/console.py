@@ -30,11 +30,13 @@ __all__ = ["read_console", "read_console_file"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ACTOR = re.compile(r"^\s*\([A-Za-z_][^()]{0,80}pid=\d+[^()]{0,80}\)\s?")
-_RULE = re.compile(r"^\s*[-─━=+┌└├╔╚]{6,}[-─━=+┐┘┤╗╝\s]*$")
+# Possessive: without them a long line that nearly fits takes time that grows with the square of its length.
+_RULE = re.compile(r"^\s*+[-─━=+┌└├╔╚]{6,}+[-─━=+┐┘┤╗╝\s]*+$")
 _ROW = re.compile(r"^\s*[|│║](?P<key>[^|│║]*)[|│║](?P<value>[^|│║]*)[|│║]\s*$")
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|NaN|-?inf|-?Infinity"
 _PAIR = re.compile(
-    rf"(?P<key>[A-Za-z_][\w./%@-]*(?: [A-Za-z_(][\w./%()-]*){{0,3}}?)\s*[:=]\s*(?P<value>{_NUMBER})(?!\w|\.\w)"
+    rf"(?<![\w./%@-])[./%@-]*+"  # a name begins where a word does: looked for at each letter, long words take for ever
+    rf"(?P<key>[A-Za-z_][\w./%@-]*+(?: [A-Za-z_(][\w./%()-]*+){{0,3}}?)\s*+[:=]\s*+(?P<value>{_NUMBER})(?!\w|\.\w)"
 )
 _STEP_TAG = re.compile(
     r"\b(?P<key>global[ _]step|timesteps?|steps?|iter(?:ations?)?|epochs?|updates?|episodes?)[\s:=#]+(?P<value>\d+)\b",

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rl_diagnose.signals.run import LogIssue
+
 from .points import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rl_diagnose.signals.run import LogIssue
+    from numpy.typing import NDArray
 
 __all__ = ["flatten", "number", "table_from_records"]
 
 MAX_DEPTH = 16
+MAX_COLUMNS = 10_000
+MAX_CELLS = 50_000_000
+_FEWEST = 16
 _WORDS = {
     "nan": math.nan,
     "null": math.nan,
@@ -63,39 +68,44 @@ def table_from_records(
     """A `Table` whose columns are all keys of all records, in order of first appearance.
 
     A column is numeric when each of its values is a number (or a word for a non-finite one); otherwise it is text. A
-    key that is absent from a record, or None there, is a blank cell.
+    key that is absent from a record, or None there, is a blank cell. Of more than `MAX_COLUMNS` keys, or so many that
+    the table would not fit into memory, those with the most values are kept (issue ``too_many_keys``).
     """
     rows = len(records)
-    numbers: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
-    texts: dict[str, list[str]] = {}
-    non_finite: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
+    cells: dict[str, tuple[list[int], list[object]]] = {}
     for row, record in enumerate(records):
         for key, value in record.items():
             if value is None or isinstance(value, dict | list):
                 continue
-            parsed = number(value)
-            if parsed is None:
-                texts.setdefault(key, [""] * rows)[row] = str(value)
-                continue
-            column = numbers.get(key)
+            column = cells.get(key)
             if column is None:
-                column = numbers[key] = np.full(rows, np.nan)
-            if math.isfinite(parsed):
-                column[row] = parsed
-            else:
-                marks = non_finite.get(key)
-                if marks is None:
-                    marks = non_finite[key] = np.zeros(rows)
-                marks[row] = parsed
-    for key in texts:  # a column with a word in it is a text column, whatever else it holds
-        numbers.pop(key, None)
-        non_finite.pop(key, None)
-    return Table(
-        file=file,
-        rows=rows,
-        numbers=dict(numbers),
-        non_finite=dict(non_finite),
-        texts={key: tuple(values) for key, values in texts.items()},
-        comment=comment,
-        issues=tuple(issues),
-    )
+                column = cells[key] = ([], [])
+            column[0].append(row)
+            column[1].append(value)
+    found = list(issues)
+    most = min(MAX_COLUMNS, max(_FEWEST, MAX_CELLS // max(rows, 1)))
+    if len(cells) > most:
+        kept = set(sorted(cells, key=lambda key: -len(cells[key][0]))[:most])
+        text = f"it has {len(cells):,} keys: the {most:,} with the most values are read"
+        found.append(LogIssue("too_many_keys", text, file))
+        cells = {key: column for key, column in cells.items() if key in kept}
+    numbers: dict[str, NDArray[np.float64]] = {}
+    non_finite: dict[str, NDArray[np.float64]] = {}
+    texts: dict[str, tuple[str, ...]] = {}
+    for key, (places, values) in cells.items():
+        parsed = [number(value) for value in values]
+        if None in parsed:  # a column with a word in it is a text column, whatever else it holds
+            words = [""] * rows
+            for place, value in zip(places, values, strict=True):
+                words[place] = str(value) if number(value) is None else words[place]
+            texts[key] = tuple(words)
+            continue
+        written = np.zeros(rows)
+        filled = np.zeros(rows, dtype=bool)
+        written[places] = np.array(parsed, dtype=np.float64)
+        filled[places] = True
+        odd = ~np.isfinite(written)
+        numbers[key] = np.where(filled & ~odd, written, np.nan)
+        if odd.any():
+            non_finite[key] = np.where(odd, written, 0.0)
+    return Table(file, rows, numbers, non_finite, texts, comment, issues=tuple(found))

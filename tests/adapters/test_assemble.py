@@ -211,3 +211,12 @@ def test_a_mapping_for_all_logs_of_a_project_counts_where_the_key_is_and_yields_
     assert not got.issues
     got = read(tag_map, table, house=house, mapping={"other": "reward.train"})
     assert got.series["reward.train"].value.tolist() == [1, 2, 3]
+
+
+def test_values_beyond_all_floats_of_training_are_infinite(tag_map: TagMap) -> None:
+    numbers = {"step": np.arange(3.0), "score": np.array([1.0, 1e308, -1e90])}
+    source, _ = table_source(Table("t", 3, numbers), tag_map.step_keys)
+    series = assemble([[source]], tag_map).series["reward.train"]
+    np.testing.assert_array_equal(series.value, [1.0, np.nan, np.nan])
+    assert (series.non_finite.positive_inf, series.non_finite.negative_inf) == (1, 1)
+    assert series.non_finite.first_step == 1.0

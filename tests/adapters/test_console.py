@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,25 @@ def test_real_console_output_has_the_values_of_progress_csv(shared: Path) -> Non
     wanted = [float(row[column]) for row in rows if row[column]]
     got = [v for v in table.numbers["train/entropy_loss"] if not math.isnan(v)]
     assert got == pytest.approx(wanted, rel=5e-3)
+
+
+@pytest.mark.parametrize("line", ["a" * 20_000, "a-" * 10_000, "-" * 19_999 + "x", "a " * 10_000, "x" + " " * 19_000])
+def test_long_lines_take_time_in_proportion_to_their_length(line: str) -> None:
+    started = time.process_time()
+    read_console("\n".join([line] * 20), "x.log")
+    assert time.process_time() - started < 2.0
+
+
+def test_names_after_dashes_and_brackets_are_found() -> None:
+    table = read_console("step 1 --kl=3 [policy/loss: 1, 10% reward=2]", "x.log")
+    assert {name: values[0] for name, values in table.numbers.items()} == {
+        "kl": 3.0, "policy/loss": 1.0, "reward": 2.0, "step": 1.0,
+    }  # fmt: skip
+
+
+def test_more_names_than_a_table_can_hold_leave_those_with_most_values() -> None:
+    text = "\n".join(f"step {row} reward: {row} word{row}: 1" for row in range(12_000))
+    table = read_console(text, "x.log")
+    assert len(table.numbers) <= 10_000
+    assert table.numbers["reward"].tolist() == list(range(12_000))
+    assert "too_many_keys" in [issue.code for issue in table.issues]
