@@ -6,7 +6,7 @@ What kind of file holds the table is the reader's business: CSV, JSON lines, con
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -59,7 +59,8 @@ class NamedColumns:
 
     In a folder it looks at files whose name (in lower case) `file_names` describes, and at any file that was named
     itself. `weight` scales its score there, so that of two kinds of tables in a folder the better one
-    counts; `quiet` leaves out why files in a folder were not taken, for endings which many files have that are no logs.
+    counts; `covers` names the folders around a file whose logs repeat it; `quiet` leaves out why files in a folder
+    were not taken, for endings which many files have that are no logs.
     """
 
     name: str
@@ -68,6 +69,8 @@ class NamedColumns:
     file_names: re.Pattern[str]
     weight: float = 1.0
     quiet: bool = False
+    covers: Callable[[Path], tuple[Path, ...]] = lambda _path: ()
+    generic: ClassVar[bool] = True
 
     def sniff(self, folder: Folder) -> Sniff:
         """Score by how many columns are recognised in the heads of the tables; a file that was named itself needs
@@ -83,7 +86,7 @@ class NamedColumns:
             score, reason = self._judge(path, named=named)
             reasons.append(reason if named else f"{path.name}: {reason}")
             if score > 0:
-                sources.append(RunSource(path, (path,)))
+                sources.append(RunSource(path, (path,), self.covers(path)))
                 scores.append(score)
         if sources:
             best = scores.index(max(scores))

@@ -67,6 +67,7 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
     found: dict[str, list[Path]] = {}
     keys: set[str] = set()
     silent: list[Path] = []
+    texts: list[Path] = []
     foreign = False
     paths = sorted(files)
     for path in paths:
@@ -103,13 +104,13 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
         elif len(paths) == 1 and len(tag_map.fingerprints(_header(path))) >= 2:
             kind = "loose"
         elif CONSOLE_NAMES.fullmatch(name) or len(paths) == 1:
-            kind = "printed" if len(tag_map.fingerprints(_printed_keys(path))) >= 2 else None
+            texts.append(path)
         if kind is not None:
             found.setdefault(kind, []).append(path)
     if silent and ("events" in found or not foreign):  # a start that logged nothing, beside our own files or alone
         found["events"] = sorted([*found.get("events", ()), *silent])
-    if {"events", "tables", "records"} & found.keys():
-        found.pop("printed", None)
+    if not {"events", "tables", "records"} & found.keys():  # otherwise what was printed is in them more exactly
+        found["printed"] = [path for path in texts if len(tag_map.fingerprints(_printed_keys(path))) >= 2]
     return Sb3Files(keys=frozenset(keys), **{kind: tuple(paths) for kind, paths in found.items()})
 
 

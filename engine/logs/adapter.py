@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..signals.run import ActionSpace, Run
 
-__all__ = ["Adapter", "Folder", "ReadOptions", "RunSource", "Sniff"]
+__all__ = ["Adapter", "Folder", "ReadOptions", "RunSource", "Sniff", "is_generic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,15 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """The files which together are one run. `path` is what the user sees as the run's place."""
+    """The files which together are one run. `path` is what the user sees as the run's place.
+
+    `covers` are folders whose logs repeat this run (copies, console output, earlier checkpoints): what is found in
+    them is no run of its own.
+    """
 
     path: Path
     files: tuple[Path, ...]
+    covers: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +85,8 @@ class Adapter(Protocol):
     def read(self, source: RunSource, options: ReadOptions) -> Run:
         """Read one run. Raises `LogError` when nothing in it can be read."""
         ...
+
+
+def is_generic(adapter: Adapter) -> bool:
+    """Whether an adapter takes only what no framework's adapter is sure of: its attribute `generic` is true."""
+    return bool(getattr(adapter, "generic", False))

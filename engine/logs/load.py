@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
-from .adapter import ReadOptions, Sniff
+from .adapter import ReadOptions, Sniff, is_generic
 from .find import find_folders
 from .registry import adapters, plugin_problems
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Found", "FoundRun", "LogProblem", "find_runs", "load_run", "load_source", "only_run"]
 
 _SHOWN = 12
+_FAIRLY_SURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,8 @@ def find_runs(path: str | Path, shown: str | None = None, own: Sequence[Adapter]
         sources += [
             FoundRun(shown or _run_id(root, source.path), adapter, source, sniff, shown) for source in sniff.sources
         ]
+    covered = {place for found in sources for place in found.source.covers}
+    sources = [found for found in sources if covered.isdisjoint((found.source.path, *found.source.path.parents))]
     plugins = [LogProblem(problem.target, str(problem)) for problem in plugin_problems()]
     if not sources:
         error = _no_logs(root, names, [*problems, *plugins], installed)
@@ -142,8 +145,13 @@ def only_run(found: Found) -> FoundRun:
 
 
 def _surest(folder: Folder, installed: Sequence[Adapter]) -> tuple[Adapter | None, Sniff, tuple[str, ...]]:
-    """The adapter with the highest score above 0 for a folder, its answer, and what adapters said of unusable files."""
-    answers = [(adapter, _sniff(adapter, folder)) for adapter in installed]
+    """The adapter with the highest score above 0 for a folder, its answer, and what adapters said of unusable files.
+
+    Generic readers are asked only where no framework's adapter is fairly sure: most of them read what they judge.
+    """
+    answers = [(adapter, _sniff(adapter, folder)) for adapter in installed if not is_generic(adapter)]
+    if not any(answer.score >= _FAIRLY_SURE for _, answer in answers):
+        answers += [(adapter, _sniff(adapter, folder)) for adapter in installed if is_generic(adapter)]
     if not answers:
         return None, Sniff(0.0, ""), ()
     adapter, sniff = max(answers, key=lambda answer: answer[1].score)
