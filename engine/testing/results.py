@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
-from ..diagnosis.explain import explain, find
+from ..diagnosis.explain import explain
 from ..diagnosis.pipeline import diagnose_runs
 from ..errors import RlDiagnoseError, RulebookError
 from ..rules.validate import did_you_mean, validate
@@ -17,11 +17,11 @@ from .notation import NotationError, parse_curve
 from .runs import run_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from ..diagnosis.explain import Explanation
-    from ..diagnosis.model import RunDiagnosis
+    from ..diagnosis.model import CauseFinding, RunDiagnosis
     from ..rules.book import Book
     from ..rules.problems import Problem
     from ..rules.yaml_loader import Document
@@ -95,22 +95,32 @@ def run_tests(book: Book, file: Path, only: str = "*") -> BookResults:
     tests, document = read_tests(file, book)
     chosen = [(i, test) for i, test in enumerate(tests.tests) if fnmatchcase(test.name, only)]
     results = tuple(_run(test, book, file, document, i) for i, test in chosen)
-    return BookResults(f"{book.id} {book.version}", str(file), results, tuple(uncovered(book, tests)))
+    return BookResults(
+        f"{book.id} {book.version}", str(file), results, tuple(uncovered(book, tests, _own_causes(file)))
+    )
 
 
-def uncovered(book: Book, tests: AuthoredTests) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Causes without a test that finds them, one that is near and must not, or one without the signals they need."""
+def uncovered(book: Book, tests: AuthoredTests, own: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The `own` causes of a book without a test that finds them, one that is near and must not, or one without the
+    signals they need; what it inherits is tested where it is written."""
     found = {e.cause for test in tests.tests for e in test.expect}
     missed = {r.cause for test in tests.tests for r in test.reject}
     unseen = {cause for test in tests.tests for cause in test.not_assessable}
     for cause in book.causes:
-        if cause.status == "deprecated":
+        if cause.status == "deprecated" or cause.id not in own:
             continue
         kinds = [("expect", cause.id not in found), ("reject", cause.id not in missed)]
         kinds += [("not_assessable", bool(cause.requires) and cause.id not in unseen)]
         lacking = tuple(kind for kind, lacks in kinds if lacks)
         if lacking:
             yield cause.id, lacking
+
+
+def _own_causes(file: Path) -> frozenset[str]:
+    """Ids of the causes that stand in the book beside the test file."""
+    document, _ = load_yaml(file.with_name(file.name.removesuffix(_ENDING) + ".yaml"))
+    causes = document.data.get("causes") if document is not None and isinstance(document.data, dict) else None
+    return frozenset(causes if isinstance(causes, dict) else ())
 
 
 def _run(test: AuthoredTest, book: Book, file: Path, document: Document, index: int) -> CaseResult:
@@ -133,15 +143,15 @@ def _failures(test: AuthoredTest, diagnosis: RunDiagnosis, book: Book) -> Iterat
     for rejected in test.reject:
         yield from _compare(rejected.cause, diagnosis, book, high=rejected.at_most)
     for name in test.not_assessable:
-        finding = find(diagnosis.causes, name)
+        finding = _finding(diagnosis, name)
         if finding is not None and finding.status != "not_assessable":
-            yield Failure(f"{name} could be assessed, not_assessable was expected", explain(diagnosis, finding, book))
+            yield Failure(f"{name} could be assessed, not_assessable was expected", _ledger(diagnosis, name, book))
 
 
 def _compare(
     name: str, diagnosis: RunDiagnosis, book: Book, *, low: float | None = None, high: float | None = None
 ) -> Iterator[Failure]:
-    finding = find(diagnosis.causes, name)
+    finding = _finding(diagnosis, name)
     if finding is None or finding.probability is None:
         if low is not None:
             why = f" (missing: {', '.join(finding.missing)})" if finding and finding.missing else ""
@@ -149,9 +159,17 @@ def _compare(
         return
     value = finding.probability
     if low is not None and value < low:
-        yield Failure(f"{name} is {value:.3f}, at least {low:g} was expected", explain(diagnosis, finding, book))
+        yield Failure(f"{name} is {value:.3f}, at least {low:g} was expected", _ledger(diagnosis, name, book))
     if high is not None and value > high:
-        yield Failure(f"{name} is {value:.3f}, at most {high:g} was allowed", explain(diagnosis, finding, book))
+        yield Failure(f"{name} is {value:.3f}, at most {high:g} was allowed", _ledger(diagnosis, name, book))
+
+
+def _finding(diagnosis: RunDiagnosis, name: str) -> CauseFinding | None:
+    return next((finding for finding in diagnosis.causes if finding.id == name), None)
+
+
+def _ledger(diagnosis: RunDiagnosis, name: str, book: Book) -> Explanation:
+    return explain(diagnosis, next(cause for cause in book.causes if cause.id == name), book)
 
 
 def _problems(
