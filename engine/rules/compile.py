@@ -28,9 +28,10 @@ from .book import (
 )
 from .expressions import FUNCTIONS, MAX_LENGTH, ExpressionError, compile_expression
 from .model import RATES, SEEN, Band
-from .needs import references
+from .needs import leaves, mentions
 from .problems import in_file_order
-from .validate import did_you_mean
+from .validate import MAX_PROBLEMS, did_you_mean
+from .yaml_loader import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -54,6 +55,10 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_book"]
 
+# All numbers behind one symptom, those of the symptoms that it is made of included.
+MAX_NUMBERS = 200
+# Finding what was meant takes time that mistakes by the hundred are not worth.
+SUGGESTIONS = 20
 Path = tuple[str | int, ...]
 Unit = Literal["fraction", "steps", "iterations"]
 Shape = Literal["rising", "falling", "band"]
@@ -105,11 +110,19 @@ class _Compiler:
             knobs=tuple(sorted(knobs, key=lambda k: k.name)),
         )
 
+    @property
+    def full(self) -> bool:
+        """Whether so much is wrong already that looking for more, and for what may be meant, is not worth its time."""
+        return len(self.problems) >= MAX_PROBLEMS
+
     def report(self, item: Item, code: str, message: str, path: Path, hint: str | None = None, column: int = 0) -> None:
-        self.problems.append(item.problem(code, message, path, hint=hint, column=column))
+        if not self.full:
+            self.problems.append(item.problem(code, message, path, hint=hint, column=column))
 
     def unknown(self, item: Item, what: str, name: str, known: Iterable[str], path: Path, column: int = 0) -> None:
-        self.report(item, "RB021", f"unknown {what} '{name}'", path, did_you_mean(name, known), column)
+        if not self.full:
+            hint = did_you_mean(name, known) if len(self.problems) < SUGGESTIONS else None
+            self.report(item, "RB021", f"unknown {what} '{name}'", path, hint, column)
 
     # -- names and numbers ---------------------------------------------------------------------------------------------
 
@@ -148,6 +161,8 @@ class _Compiler:
 
     def feature(self, item: Item, text: str, path: Path, column: int = 1) -> str:
         """The feature's canonical name; `text` starts at `column` of the value at `path`."""
+        if self.full:
+            return text
         try:
             return parse_feature(text, self.window_names).text
         except FeatureNameError as error:
@@ -339,21 +354,41 @@ class _Compiler:
     # -- the whole -----------------------------------------------------------------------------------------------------
 
     def circles(self, symptoms: Iterable[Symptom]) -> None:
-        """Symptoms, and derived numbers, that refer to one another in a circle."""
-        referred = {s.id: references(s.condition) for s in symptoms}
-        for name in _in_circle(referred):
-            self.report(self.merged.symptoms[name], "RB023", f"the symptom '{name}' is made of itself", ())
-        derived: dict[str, set[str]] = {}
+        """Symptoms, and derived numbers, that refer to one another in a circle, or further than anyone could follow."""
+        referred = {s.id: list(mentions(s.condition)) for s in symptoms}
+        own = {s.id: list(leaves(s.condition)) for s in symptoms}
+        self.chains(referred, self.merged.symptoms, "symptom", {name: len(found) for name, found in own.items()})
+        derived: dict[str, list[str]] = {}
         for name, item in self.merged.derive.items():
             try:
-                derived[name] = set(compile_expression(item.value).names)
+                derived[name] = list(compile_expression(item.value).names)
             except ExpressionError:
-                derived[name] = set()  # reported where the expression was compiled
-        for name in _in_circle(derived):
-            self.report(self.merged.derive[name], "RB023", f"the derived number '{name}' is made of itself", ())
+                derived[name] = []  # reported where the expression was compiled
+        self.chains(derived, self.merged.derive, "derived number", dict.fromkeys(derived, 0))
+
+    def chains(self, graph: Mapping[str, list[str]], items: Mapping[str, Item], what: str, size: dict[str, int]) -> None:
+        """Nodes of `graph` that reach themselves, hang on a long chain, or are made of too many numbers in all.
+
+        `size` is how many numbers each node has itself.
+        """
+        circles = _in_circle(graph)
+        for name in circles:
+            self.report(items[name], "RB023", f"the {what} '{name}' is made of itself", ())
+        if circles:
+            return
+        depth: dict[str, int] = {}
+        for name in _innermost_first(graph):
+            parts = [part for part in graph[name] if part in graph]
+            depth[name] = 1 + max((depth[part] for part in parts), default=0)
+            size[name] += sum(size[part] for part in parts)
+            if depth[name] > MAX_DEPTH or size[name] > MAX_NUMBERS:
+                limit = f"{MAX_NUMBERS} numbers" if size[name] > MAX_NUMBERS else f"{MAX_DEPTH} others in a row"
+                message = f"the {what} '{name}' is made of more than {limit}"
+                self.report(items[name], "RB002", message, (), "let it look at numbers of the log itself")
+                return  # those that are made of it are no second mistake
 
 
-def _in_circle(graph: dict[str, set[str]]) -> list[str]:
+def _in_circle(graph: Mapping[str, list[str]]) -> list[str]:
     """The nodes that reach themselves, in order."""
 
     def reaches_itself(start: str) -> bool:
@@ -369,6 +404,19 @@ def _in_circle(graph: dict[str, set[str]]) -> list[str]:
         return False
 
     return [name for name in graph if reaches_itself(name)]
+
+
+def _innermost_first(graph: Mapping[str, list[str]]) -> list[str]:
+    """The nodes of a graph without circles, each after those that it refers to."""
+    done: dict[str, None] = {}
+    stack = list(reversed(graph))
+    while stack:
+        waiting = [part for part in graph[stack[-1]] if part in graph and part not in done]
+        if waiting:
+            stack += waiting
+        else:
+            done.setdefault(stack.pop())
+    return list(done)
 
 
 def _digest(sources: Iterable[bytes]) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .book import Book, Condition
 
-__all__ = ["leaves", "references", "required_config", "required_features", "signals_of"]
+__all__ = ["leaves", "mentions", "references", "required_config", "required_features", "signals_of"]
 
 
 def required_features(book: Book) -> tuple[str, ...]:
@@ -57,14 +57,21 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
 
 def references(condition: Condition) -> set[str]:
     """The symptoms that a condition refers to by name."""
+    return set(mentions(condition))
+
+
+def mentions(condition: Condition) -> Iterator[str]:
+    """The symptoms that a condition refers to, in its order, as often as it does."""
     match condition:
         case SymptomRef():
-            return {condition.symptom}
+            yield condition.symptom
         case Not():
-            return references(condition.part)
+            yield from mentions(condition.part)
         case All() | Any_() | Mean():
-            return set().union(*(references(part) for part in condition.parts))
-    return set()
+            for part in condition.parts:
+                yield from mentions(part)
+        case Leaf():
+            return
 
 
 def _all_leaves(book: Book) -> Iterator[Leaf]:

@@ -35,8 +35,9 @@ CODES: dict[str, Explanation] = {
         "Check the path and its permissions; save the file as UTF-8.",
     ),
     "RB002": Explanation(
-        "The file is beyond the limits of a rulebook: 1 MB, 50,000 values, 32 levels of nesting.",
-        "Split the book and use `extends`.",
+        "The file is beyond the limits of a rulebook: 1 MB, 50,000 values, 32 levels of nesting; a symptom or derived "
+        "number is made of more than 32 others in a row, or a symptom of more than 200 numbers in all.",
+        "Split the book and use `extends`; let symptoms look at numbers of the log themselves.",
     ),
     "RB003": Explanation(
         "The file is not valid YAML, is empty, or holds more than one document.",

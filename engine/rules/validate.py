@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .problems import Problem
 
-__all__ = ["Placed", "data_path", "did_you_mean", "validate"]
+__all__ = ["MAX_PROBLEMS", "Placed", "data_path", "did_you_mean", "validate"]
 
 # A file that is wrong everywhere is not described in full.
 MAX_PROBLEMS = 100
