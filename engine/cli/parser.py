@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "Parser", "add_common", "add_paths", "add_reading", "pars
 COMMANDS = {
     "diagnose": "say what went wrong, why, and which knob to turn (the default)",
     "explain": "show how the probability of one cause comes about",
+    "watch": "diagnose runs while they are being written",
     "verify": "say whether a fix worked: the run before it against the run after it",
     "inspect": "show what was read and how each key of the log was understood",
     "rules": "write, check, test and calibrate rulebooks",
