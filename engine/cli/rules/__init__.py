@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show", "show a rulebook, or all that it comes to and from where"),
     "check": ("check", "find everything that is wrong with rulebooks"),
     "test": ("testing", "run the tests that stand beside rulebooks"),
+    "diff": ("diff", "say what changed between two rulebooks, and which verdicts"),
     "schema": ("schema", "print the JSON Schema of rulebooks or of a diagnosis"),
 }
 """Command → (module in this package, what it does)."""
