@@ -18,6 +18,7 @@ from rl_diagnose.signals.run import XAxis
 from rl_diagnose.signals.taxonomy import hyperparameters, is_known_signal, suggest_hyperparameter, suggest_signal
 
 from .readers.yaml_config import read_yaml_config
+from .tagmap_shape import check_shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,10 +49,10 @@ class Transform:
 
     @staticmethod
     def parse(text: str) -> Transform:
-        """Raises `ValueError` for anything but ``x``, ``-x`` and those times or divided by a positive number."""
+        """Raises `ValueError` for all but ``x``, ``-x`` and those times or divided by a number of 1e-30 to 1e30."""
         match = _TRANSFORM.fullmatch(text)
         number = 1.0 if match is None or match["number"] is None else float(match["number"])
-        if match is None or number == 0.0:
+        if match is None or not 1e-30 <= number <= 1e30:
             raise ValueError(f"transform '{text}' is not one of x, -x, x*2, -x/2 …")
         factor = 1.0 / number if match["operator"] == "/" else number
         return Transform(text, -factor if match["sign"] else factor)
@@ -231,7 +232,12 @@ def _matches(pattern: str, key: str) -> bool:
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile("[^/]*".join(re.escape(part) for part in pattern.split("*")))
+    first, *rest = (re.escape(part) for part in re.sub(r"\*+", "*", pattern).split("*"))
+    if not rest:
+        return re.compile(first)
+    # Each part where it comes first and never again elsewhere: many stars would try all ways to place them.
+    middle = "".join(f"(?>[^/]*?{part})" for part in rest[:-1])
+    return re.compile(f"{first}{middle}[^/]*{rest[-1]}")
 
 
 def named_algorithm(text: str, rules: Iterable[AlgorithmRule]) -> AlgorithmRule | None:
@@ -265,6 +271,7 @@ def _plain(text: str) -> Any:
 
 
 def _build(data: Any, place: str) -> TagMap:
+    check_shape(data)
     return TagMap(
         framework=data["framework"],
         title=str(data.get("title", data["framework"])),

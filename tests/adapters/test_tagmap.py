@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -137,16 +138,44 @@ def test_a_star_stands_for_one_segment(tmp_path: Path) -> None:
     assert signals(tag_map, "learner/a/b/kl", None) == []
 
 
+def test_many_stars_are_matched_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "map.yaml"
+    path.write_text(
+        MINIMAL + f'  - {{key: "{"*a" * 30}b", signal: policy.kl}}\n  - {{key: x*b*/**c, signal: value.loss}}\n'
+    )
+    tag_map = load_tag_map(path)
+    started = time.process_time()
+    assert signals(tag_map, "a" * 20_000, None) == []
+    assert signals(tag_map, "a" * 200 + "b", None) == ["policy.kl"]
+    assert signals(tag_map, "xbb/cc", None) == ["value.loss"]
+    assert signals(tag_map, "xb/b/cc", None) == []
+    assert time.process_time() - started < 1.0
+
+
 @pytest.mark.parametrize(
     ("text", "fact", "hint"),
     [
         (MINIMAL + "  - {key: a, signal: policy.entropi}\n", "'policy.entropi'", "did you mean policy.entropy?"),
         (MINIMAL + "  - {key: a, signal: policy.kl, transform: x+1}\n", "transform 'x\\+1'", "compare"),
         (MINIMAL + "  - {key: a, signal: policy.kl, colour: red}\n", "colour", "compare"),
-        (MINIMAL + "  - {key: a, signal: policy.kl, aliases: b}\n", "a list is expected", "compare"),
+        (
+            MINIMAL + "  - {key: a, signal: policy.kl, aliases: b}\n",
+            "entry 1: aliases is not a list of texts",
+            "compare",
+        ),
         (MINIMAL + "  - {signal: policy.kl}\n", "key", "compare"),
         ("framework: f\nx_axis: parsecs\nrules: []\n", "'parsecs' is not an x axis", "one of env_steps"),
         (MINIMAL + "  []\nconfig_keys: [{key: a, name: gama}]\n", "'gama'", "did you mean gamma?"),
+        (MINIMAL + "  - {key: 5, signal: policy.kl}\n", "entry 1: key is not a text; put numbers", "compare"),
+        (MINIMAL + "  - {key: a, signal: [policy.kl]}\n", "signal is not a text", "compare"),
+        (MINIMAL + "  - {key: a, signal: policy.kl, benign: [1]}\n", "benign is not true or false", "compare"),
+        (MINIMAL + "  - {key: a, signal: policy.kl, transform: x*1e308}\n", "is not one of x", "compare"),
+        (MINIMAL + "  - reward\n", "rules, entry 1, is no table", "compare"),
+        (MINIMAL + "  []\nstep_keys: step\n", "step_keys is not a list of texts", "compare"),
+        (MINIMAL + "  []\nlags: {a: b}\n", "lags: the value of a is not a whole number", "compare"),
+        (MINIMAL + "  []\nfingerprints: [a]\n", "did you mean 'fingerprint'", "compare"),
+        (MINIMAL + "  []\nalgorithms: [{id: ppo, values: {a: b}}]\n", "values is not a table", "compare"),
+        ("[1]", "it is no table of", "compare"),
         ("rules: [\n", "cannot be used", "compare"),
         ("", "cannot be used", "compare"),
     ],
