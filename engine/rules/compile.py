@@ -58,7 +58,7 @@ __all__ = ["compile_book"]
 # All numbers behind one symptom, those of the symptoms that it is made of included.
 MAX_NUMBERS = 200
 # Finding what was meant takes time that mistakes by the hundred are not worth.
-SUGGESTIONS = 20
+SUGGESTIONS = 10
 Path = tuple[str | int, ...]
 Unit = Literal["fraction", "steps", "iterations"]
 Shape = Literal["rising", "falling", "band"]
@@ -366,7 +366,9 @@ class _Compiler:
                 derived[name] = []  # reported where the expression was compiled
         self.chains(derived, self.merged.derive, "derived number", dict.fromkeys(derived, 0))
 
-    def chains(self, graph: Mapping[str, list[str]], items: Mapping[str, Item], what: str, size: dict[str, int]) -> None:
+    def chains(
+        self, graph: Mapping[str, list[str]], items: Mapping[str, Item], what: str, size: dict[str, int]
+    ) -> None:
         """Nodes of `graph` that reach themselves, hang on a long chain, or are made of too many numbers in all.
 
         `size` is how many numbers each node has itself.
@@ -409,7 +411,7 @@ def _in_circle(graph: Mapping[str, list[str]]) -> list[str]:
 def _innermost_first(graph: Mapping[str, list[str]]) -> list[str]:
     """The nodes of a graph without circles, each after those that it refers to."""
     done: dict[str, None] = {}
-    stack = list(reversed(graph))
+    stack = list(graph)[::-1]
     while stack:
         waiting = [part for part in graph[stack[-1]] if part in graph and part not in done]
         if waiting:

@@ -51,6 +51,8 @@ _COMPARISONS: dict[type[ast.cmpop], np.ufunc] = {
 }
 _UNARY: dict[str, np.ufunc] = {"abs": np.absolute, "sqrt": np.sqrt, "log": np.log, "exp": np.exp}
 _FOREIGN = re.compile(r"[^A-Za-z0-9_.+\-*/()<>=!, ]")
+# Python also reads 0x10, 0o17 and 0b1, which a rulebook's YAML refuses.
+_DECIMAL = re.compile(r"[0-9_]*\.?[0-9_]*([eE][-+]?[0-9_]+)?")
 _HINT = "known are numbers, + - * /, comparison, and/or/not, min max abs sqrt log exp clip, features and configuration"
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Pow: "a power (**)",
@@ -179,7 +181,9 @@ class _Checker:
     def parts(self, node: ast.expr) -> Iterable[ast.expr]:
         match node:
             case ast.Constant(value=value):
-                if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+                segment = self.text[self.shift + node.col_offset : self.shift + (node.end_col_offset or 0)]
+                usable = isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+                if not usable or not _DECIMAL.fullmatch(segment):
                     self.refuse(f"{ast.unparse(node)[:40]} is not a usable number", node)
                 return ()
             case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
