@@ -28,7 +28,6 @@ _SUFFIXES = {
 _HEADS = (
     b"# rl-diagnose report",
     b"rl-diagnose report",
-    b"# How the logs of ",
     b"<!doctype html>\n<!-- rl-diagnose report",
     b'{\n  "schema": "rl-diagnose/',
 )

@@ -6,6 +6,8 @@ frame for people who ask for it.
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -102,10 +104,17 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class ConfigValue:
-    """A hyper-parameter under its canonical name, with the file and key it was read from."""
+    """A hyper-parameter under its canonical name, with the file and key it was read from.
+
+    An integer beyond the range of float64 is infinite.
+    """
 
     value: float | int | bool | str
     origin: str
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, int) and abs(self.value) > sys.float_info.max:
+            object.__setattr__(self, "value", math.inf if self.value > 0 else -math.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,12 @@ def test_a_map_is_written_for_one_run_and_over_nothing_of_the_users(
     precious.write_text("mine: 1\n", "utf-8")
     assert command("inspect", example, "--write-map", precious).code == 2
     assert precious.read_text("utf-8") == "mine: 1\n"
+    mended = tmp_path / "mended.yaml"
+    assert command("inspect", example, "--write-map", mended).code == 0
+    text = mended.read_text("utf-8") + "# a rule of my own\n"
+    mended.write_text(text, "utf-8")
+    assert command("inspect", example, "--write-map", mended).code == 2
+    assert mended.read_text("utf-8") == text
 
 
 def test_a_tag_map_that_is_not_there_or_wrong_is_named(command: Command, example: Path, tmp_path: Path) -> None:

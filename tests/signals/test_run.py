@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rl_diagnose.signals.run import ActionSpace, NonFinite, Run, Semantics, Series
+from rl_diagnose.signals.run import ActionSpace, ConfigValue, NonFinite, Run, Semantics, Series
 
 
 def series(name: str, values: list[float]) -> Series:
@@ -58,3 +58,7 @@ def test_the_largest_entropy_follows_from_the_action_space(space: ActionSpace, e
 def test_benign_non_finite_values_are_not_counted_as_harmful() -> None:
     seen = NonFinite(nan=5, positive_inf=1, first_step=100.0, benign=5)
     assert (seen.count, seen.harmful) == (6, 1)
+
+
+def test_a_setting_beyond_all_floats_is_infinite() -> None:
+    assert [ConfigValue(value, "x").value for value in (10**400, -(10**400), 2**63)] == [math.inf, -math.inf, 2**63]
