@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from ..diagnosis.numbers import count
 from .ledger import plain, renderable
 from .text import clean
 
@@ -34,7 +35,7 @@ def summary(books: Sequence[BookResults]) -> str:
     """One line: how many tests came out how."""
     outcomes: list[str] = [result.outcome for book in books for result in book.results]
     counts = [(outcomes.count(kind), _MARKS[kind][0]) for kind in _MARKS]
-    return f"{len(outcomes)} tests: " + ", ".join(f"{n} {word.lower()}" for n, word in counts if n)
+    return f"{count(len(outcomes), 'test')}: " + ", ".join(f"{n} {word.lower()}" for n, word in counts if n)
 
 
 def shown(books: Sequence[BookResults], *, verbose: bool = False) -> RenderableType:
@@ -61,7 +62,8 @@ def shown(books: Sequence[BookResults], *, verbose: bool = False) -> RenderableT
             parts.append(Text("  causes without a test:", style="dim"))
             parts += [Text(f"    {cause}: {_lacking(kinds)}", style="dim") for cause, kinds in book.uncovered]
         elif book.uncovered:
-            text = f"  {len(book.uncovered)} causes lack a kind of test (--verbose lists them)"
+            lacking = count(len(book.uncovered), "cause lacks", "causes lack")
+            text = f"  {lacking} a kind of test (--verbose lists them)"
             parts.append(Text(text, style="dim"))
     parts.append(Text(summary(books), style="bold"))
     return Group(*parts)

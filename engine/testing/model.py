@@ -46,12 +46,13 @@ class AuthoredTest(Strict):
     action_space: Word | None = None
     config: dict[Name, Number | bool | Word] = Field(default_factory=dict)
     steps: Steps = Steps()
-    series: dict[Word, CurveText] = Field(default_factory=dict)
+    series: dict[Word, CurveText] = Field(default_factory=dict, max_length=64)
+    issues: list[Word] = Field(default_factory=list, max_length=16)
     log: Word | None = None
     expect: list[AtLeast] = Field(default_factory=list, max_length=32)
     reject: list[AtMost] = Field(default_factory=list, max_length=32)
     not_assessable: list[Name] = Field(default_factory=list, max_length=32)
-    todo: Prose = ""
+    todo: bool | Prose = Field(default="", description="a known gap; best with the reason")
 
 
 class AuthoredTests(Strict):

@@ -1,4 +1,4 @@
-"""A curve in a line of text: ``20+2x40 250-8x30 _x3 9.5x10 noise:0.5``.
+"""A curve in a line of text: ``20+2x40 250-8x30 _x3 (9.5x4 12)x2 noise:0.5``.
 
 Items stand one after the other, separated by spaces:
 
@@ -6,10 +6,13 @@ Items stand one after the other, separated by spaces:
     2+0.5x10     ten points 2, 2.5, … 6.5        2-0.5x10     ten points 2, 1.5, …
     1*0.9x10     ten points 1, 0.9, 0.81, …      _  _x5       one missing point, five
     nan inf -inf                                 values that are not finite
+    (1x9 5)x8                                    the items in brackets, eight times over; not within one another
     noise:0.2    Gaussian noise of that standard deviation on every finite point (absolute)
     noise:5%     the same relative to each point
+    seed:7       another draw of the noise
 
-The noise of a curve is the same in every run of the test: its seed is made of the test's and the signal's name.
+The noise of a curve is the same in every run of the test: its seed is made of the signal's name and `seed:`, so that
+a test that is renamed keeps its numbers.
 """
 
 from __future__ import annotations
@@ -32,6 +35,10 @@ _ITEM = re.compile(
     rf"(?:(?P<blank>_)|(?P<odd>nan|[+-]?inf)|(?P<start>{_NUMBER})(?:(?P<operator>[+\-*])(?P<by>(?:\d+\.?\d*|\.\d+)"
     r"(?:[eE][+-]?\d+)?))?)(?:x(?P<times>\d{1,5}))?"
 )
+_CLOSING = re.compile(r"\)(?:x(?P<times>\d{1,5}))?")
+_TOKEN = re.compile(r"\(|\)[^\s()]*|[^\s()]+")
+_SEED = re.compile(r"seed:(?P<seed>\d{1,9})")
+_EXAMPLES = "3, 3x10, 2+0.5x10, 1*0.9x10, _x5, (1x9 5)x8, noise:0.1"
 _NOISE = re.compile(r"noise:(?P<size>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<relative>%)?")
 
 
@@ -51,32 +58,69 @@ class Curve:
     logged: NDArray[np.bool_]
 
 
-def parse_curve(text: str, seed: str = "") -> Curve:
-    """The curve that `text` describes; raises `NotationError` for an item that is none or too many points."""
-    values: list[NDArray[np.float64]] = []
-    logged: list[NDArray[np.bool_]] = []
+def parse_curve(text: str, signal: str = "") -> Curve:
+    """The curve that `text` describes, its noise drawn for `signal`.
+
+    Raises `NotationError` for an item that is none, brackets that do not match, or too many points.
+    """
+    parts = _Parts()
+    group: _Parts | None = None
+    opened = 0
     noise: tuple[float, bool] | None = None
-    total = 0
-    for found in re.finditer(r"\S+", text):
+    seed = 0
+    for found in _TOKEN.finditer(text):
         item, column = found.group(), found.start() + 1
-        is_noise = _NOISE.fullmatch(item)
-        if is_noise:
-            noise = float(is_noise["size"]), is_noise["relative"] is not None
-            continue
-        match = _ITEM.fullmatch(item)
-        if match is None:
-            examples = "3, 3x10, 2+0.5x10, 1*0.9x10, _x5, noise:0.1"
-            raise NotationError(f"'{item}' is no item of a curve such as {examples}", column)
-        times = int(match["times"] or 1)
-        total += times
-        if total > MAX_POINTS:
-            raise NotationError(f"a curve has at most {MAX_POINTS} points", column)
-        values.append(_points(match, times))
-        logged.append(np.full(times, match["blank"] is None))
-    if not total:
+        closing = _CLOSING.fullmatch(item)
+        if item == "(":
+            if group is not None:
+                raise NotationError("brackets cannot stand in brackets", column)
+            group, opened = _Parts(), column
+        elif closing is not None:
+            if group is None:
+                raise NotationError("a bracket is closed that was not opened", column)
+            parts.repeat(group, int(closing["times"] or 1), opened)
+            group = None
+        elif (match := _NOISE.fullmatch(item)) is not None:
+            noise = float(match["size"]), match["relative"] is not None
+        elif (match := _SEED.fullmatch(item)) is not None:
+            seed = int(match["seed"])
+        elif (match := _ITEM.fullmatch(item)) is not None:
+            (parts if group is None else group).add(match, column)
+        else:
+            raise NotationError(f"'{item}' is no item of a curve such as {_EXAMPLES}", column)
+    if group is not None:
+        raise NotationError("a bracket is not closed", opened)
+    if not parts.total:
         raise NotationError("the curve has no point", 1)
-    value = np.concatenate(values)
-    return Curve(_with_noise(value, noise, seed), np.concatenate(logged))
+    value = np.concatenate(parts.values)
+    return Curve(_with_noise(value, noise, f"{signal}/{seed}"), np.concatenate(parts.logged))
+
+
+class _Parts:
+    """Pieces of a curve, one behind the other, and how many points they have."""
+
+    def __init__(self) -> None:
+        self.values: list[NDArray[np.float64]] = []
+        self.logged: list[NDArray[np.bool_]] = []
+        self.total = 0
+
+    def add(self, match: re.Match[str], column: int) -> None:
+        times = int(match["times"] or 1)
+        self._grow(times, column)
+        self.values.append(_points(match, times))
+        self.logged.append(np.full(times, match["blank"] is None))
+
+    def repeat(self, group: _Parts, times: int, column: int) -> None:
+        if not group.total:
+            raise NotationError("there is nothing in the brackets", column)
+        self._grow(group.total * times, column)
+        self.values.append(np.tile(np.concatenate(group.values), times))
+        self.logged.append(np.tile(np.concatenate(group.logged), times))
+
+    def _grow(self, points: int, column: int) -> None:
+        self.total += points
+        if self.total > MAX_POINTS:
+            raise NotationError(f"a curve has at most {MAX_POINTS} points", column)
 
 
 def _points(match: re.Match[str], times: int) -> NDArray[np.float64]:

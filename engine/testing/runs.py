@@ -28,6 +28,7 @@ def run_of(test: AuthoredTest, log: Path | None) -> Run:
     if log is not None:
         return load_run(log, action_space=test.action_space)
     series = {signal: _series(test, signal, text) for signal, text in test.series.items()}
+    said = [LogIssue(code, "the test says so", _ORIGIN) for code in test.issues]
     return Run(
         id=test.name,
         path=_ORIGIN,
@@ -36,12 +37,12 @@ def run_of(test: AuthoredTest, log: Path | None) -> Run:
         algorithm=test.algorithm,
         config={name: ConfigValue(value, _ORIGIN) for name, value in test.config.items()},
         action_space=parse_action_space(test.action_space) if test.action_space else ActionSpace(),
-        issues=tuple(_non_finite(one) for one in series.values() if one.non_finite.harmful),
+        issues=(*said, *(_non_finite(one) for one in series.values() if one.non_finite.harmful)),
     )
 
 
 def _series(test: AuthoredTest, signal: str, text: str) -> Series:
-    curve = parse_curve(text, f"{test.name}/{signal}")
+    curve = parse_curve(text, signal)
     step = (test.steps.start + test.steps.by * np.arange(curve.value.size, dtype=np.float64))[curve.logged]
     value = curve.value[curve.logged]
     finite = np.isfinite(value)

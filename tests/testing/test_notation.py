@@ -19,6 +19,9 @@ from rl_diagnose.testing.notation import NotationError, parse_curve
         ("8*0.5x3", [8, 4, 2]),
         ("3e-4x2", [3e-4, 3e-4]),
         ("1 inf -inf", [1, np.inf, -np.inf]),
+        ("(1x2 5)x3 7", [1, 1, 5, 1, 1, 5, 1, 1, 5, 7]),
+        ("( 1+1x2 )x2", [1, 2, 1, 2]),
+        ("0 (1 2)", [0, 1, 2]),
     ],
 )
 def test_items_give_their_points(text: str, values: list[float]) -> None:
@@ -31,19 +34,26 @@ def test_a_missing_point_is_not_logged_and_a_nan_is() -> None:
     assert np.isnan(curve.value[3])
 
 
+def test_a_missing_point_in_brackets_is_missing_each_time() -> None:
+    assert parse_curve("(1 _)x2").logged.tolist() == [True, False, True, False]
+
+
 def test_noise_is_the_same_each_time_and_differs_between_signals() -> None:
     one, again, other = (parse_curve("5x200 noise:0.5", seed).value for seed in ("a", "a", "b"))
     assert (one == again).all()
     assert not (one == other).all()
     assert 0.4 < one.std() < 0.6
+    drawn_again = parse_curve("5x200 noise:0.5 seed:7", "a").value
+    assert not (one == drawn_again).all()
     relative = parse_curve("100x200 noise:5%", "a").value
     assert 4 < relative.std() < 6
 
 
 @pytest.mark.parametrize(
     ("text", "column"),
-    [("1 2y 3", 3), ("x5", 1), ("1 _y", 3), ("", 1), ("noise:1", 1), ("1x99999", 1), ("1x9999 2x9999", 8), ("1*x3", 1)],
-)
+    [("1 2y 3", 3), ("x5", 1), ("1 _y", 3), ("", 1), ("noise:1", 1), ("1x99999", 1), ("1x9999 2x9999", 8), ("1*x3", 1),
+     ("1 (2", 3), ("1)x2", 2), ("(1 (2)x2)x2", 4), ("()x3", 1), ("(1)y3", 3), ("(1x9 2)x9999", 1), ("seed:x 1", 1)],
+)  # fmt: skip
 def test_what_is_no_item_is_named_with_its_column(text: str, column: int) -> None:
     with pytest.raises(NotationError) as caught:
         parse_curve(text)

@@ -35,6 +35,7 @@ def parser() -> Parser:
     options = Parser(prog="rl-diagnose rules test", description=_DESCRIPTION, epilog=_EXAMPLES)
     options.add_argument("books", nargs="+", metavar="BOOK", help="path, folder, id (ppo) or id with version (ppo@1)")
     options.add_argument("--run", default="*", metavar="GLOB", help="only tests whose name fits")
+    options.add_argument("--strict", action="store_true", help="exit with 1 for a cause that lacks a kind of test, too")
     options.add_argument("--format", choices=("rich", "json", "junit"), default="rich", help="default: rich")
     options.add_argument(
         "-v", "--verbose", action="store_true", help="passing tests, known gaps and missing kinds, too"
@@ -45,17 +46,22 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run the tests, print the results, return 1 where one fails. Raises `UsageError` where there is no test."""
+    from pathlib import Path
+
     from ...errors import UsageError
     from ...report import rule_tests
     from ...rules.check import books_below
     from ...rules.library import book_file, load_book
-    from ...testing.results import file_beside, run_tests
+    from ...testing.read import file_beside
+    from ...testing.results import run_tests
     from ..output import print_bytes
 
     tested = []
     asked = [reference for given in options.books for reference in books_below(given)]
     for reference in asked:
         file = file_beside(book_file(reference))
+        if file.is_relative_to(Path.cwd()):
+            file = file.relative_to(Path.cwd())
         if file.is_file():
             tested.append(run_tests(load_book(reference), file, options.run))
     if not any(book.results for book in tested):
@@ -73,4 +79,6 @@ def run(options: argparse.Namespace) -> int:
             rule_tests.shown(tested, verbose=options.verbose), soft_wrap=True
         )
     bad = {"failed", "error", "todo_passes"}
+    if options.strict and any(book.uncovered for book in tested):
+        return FAILED
     return FAILED if any(result.outcome in bad for book in tested for result in book.results) else 0
