@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["read_parquet"]
 
 MAX_ROWS = 50_000_000
+MAX_COLUMNS = 10_000
 _HEAD_ROWS = 64
 
 
@@ -25,7 +26,7 @@ def read_parquet(path: Path, *, head: int | None = None) -> Table:
     """The columns of numbers and texts of a Parquet file; nested columns are left out, a null is a blank cell.
 
     With `head` only the first rows are read. Raises `LogError` for a file that is no Parquet file, is damaged, or has
-    more than 50 million rows.
+    more than 50 million rows or 10 000 columns.
     """
     try:
         with path.open("rb") as file:
@@ -37,7 +38,9 @@ def read_parquet(path: Path, *, head: int | None = None) -> Table:
     import polars as pl
 
     try:
-        lazy = pl.scan_parquet(path)
+        lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)  # the name is a name, not a pattern
+        if len(lazy.collect_schema()) > MAX_COLUMNS:
+            raise LogError(f"the file has more than {MAX_COLUMNS:,} columns", place=path, hint="give those of the run")
         frame = lazy.head(_HEAD_ROWS).collect() if head is not None else lazy.collect()
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise LogError(f"the Parquet file is damaged: {str(error).splitlines()[0]}", place=path) from None

@@ -64,23 +64,13 @@ def read_wandb_file(path: Path) -> WandbFile:
     finished = False
     for payload in _records(data, path.name, issues):
         try:
-            fields = list(_fields(payload))
+            found_rows, found_config, ended = _record(payload)
         except (IndexError, struct.error, ValueError):
             issues.append(LogIssue("damaged_record", "a W&B record could not be decoded and was left out", path.name))
             continue
-        for field, value in fields:
-            if not isinstance(value, bytes):
-                continue
-            if field == _RECORD_HISTORY:
-                rows.append(_history_row(value))
-            elif field == _RECORD_CONFIG:
-                config.update(_config_items(value))
-            elif field == _RECORD_RUN:
-                for inner, part in _fields(value):
-                    if inner == _RUN_CONFIG and isinstance(part, bytes):
-                        config.update(_config_items(part))
-            elif field == _RECORD_EXIT:
-                finished = True
+        rows += found_rows
+        config |= found_config
+        finished |= ended
     if not rows:
         raise LogError("the W&B file holds no history rows: the run ended before anything was logged", place=path)
     if not finished:
@@ -93,6 +83,30 @@ def read_wandb_file(path: Path) -> WandbFile:
             )
         )
     return WandbFile(table_from_records(path.name, rows, issues=issues), flatten(config), finished)
+
+
+def _record(payload: bytes) -> tuple[list[dict[str, object]], dict[str, object], bool]:
+    """History rows, configuration and whether it says that the run ended, of one record.
+
+    Raises `IndexError`, `struct.error` or `ValueError` for bytes that are no such message, at any depth.
+    """
+    rows: list[dict[str, object]] = []
+    config: dict[str, object] = {}
+    ended = False
+    for field, value in _fields(payload):
+        if not isinstance(value, bytes):
+            continue
+        if field == _RECORD_HISTORY:
+            rows.append(_history_row(value))
+        elif field == _RECORD_CONFIG:
+            config |= _config_items(value)
+        elif field == _RECORD_RUN:
+            for inner, part in _fields(value):
+                if inner == _RUN_CONFIG and isinstance(part, bytes):
+                    config |= _config_items(part)
+        elif field == _RECORD_EXIT:
+            ended = True
+    return rows, config, ended
 
 
 def _records(data: bytes, name: str, issues: list[LogIssue]) -> Iterator[bytes]:

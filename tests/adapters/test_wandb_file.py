@@ -137,3 +137,11 @@ def test_a_real_file_of_ray_2_7_gives_the_rows_of_its_json_log(shared: Path) -> 
     got = read.history.numbers["episode_reward_mean"].tolist()
     assert got == pytest.approx(wanted[: len(got)])
     assert read.config["num_gpus"] == rows[0]["config"]["num_gpus"]
+
+
+def test_a_record_whose_inner_messages_are_damaged_is_left_out(tmp_path: Path) -> None:
+    broken = [field(2, b"\xff" * 5), field(2, field(1, b"\x0a\xff")), field(17, b"\x22\xff\xff")]
+    path = write(tmp_path, store([history({"a": 1.0}), *broken, history({"a": 2.0})]))
+    found = read_wandb_file(path)
+    assert found.history.numbers["a"].tolist() == [1.0, 2.0]
+    assert [issue.code for issue in found.history.issues].count("damaged_record") == 3
