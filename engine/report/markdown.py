@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..diagnosis.model import CauseFinding, Diagnosis, RemedyPlan, RunDiagnosis, SymptomFinding
 
-__all__ = ["HEADER", "code", "escape", "to_markdown"]
+__all__ = ["HEADER", "code", "escape", "fence", "table", "to_markdown"]
 
 HEADER = "# rl-diagnose report"
 # Above this many runs only those with a finding get a section; the table names them all.
@@ -65,8 +65,8 @@ def _overview(diagnosis: Diagnosis, runs: Sequence[RunDiagnosis]) -> list[str]:
     lines = ["## All runs", "", escape(words.summary(diagnosis)) + ".", ""]
     counts = words.cause_counts(runs)
     if counts:
-        lines += _table(("Runs", "Cause"), [(str(n), escape(title)) for title, n in counts])
-    lines += _table(COLUMNS, [tuple(escape(cell) for cell in row(run)) for run in runs])
+        lines += table(("Runs", "Cause"), [(str(n), escape(title)) for title, n in counts])
+    lines += table(COLUMNS, [tuple(escape(cell) for cell in row(run)) for run in runs])
     if len(runs) > FULL_SECTIONS:
         lines += ["Sections follow for the runs with a finding.", ""]
     return lines
@@ -110,7 +110,7 @@ def _primary(symptom: SymptomFinding, run: RunDiagnosis) -> list[str]:
 
 def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]:
     lines = ["### Root-cause analysis", ""]
-    lines += _table(
+    lines += table(
         ("Probability", "Cause", "Kind", "Evidence available"),
         [(percent(c.probability or 0.0), escape(c.title), _kind(c), share(c.coverage)) for c in causes],
     )
@@ -120,7 +120,7 @@ def _root_causes(run: RunDiagnosis, causes: Sequence[CauseFinding]) -> list[str]
     close = [c for c in causes if (c.probability or 0.0) >= CLOSE][:EVIDENCE_CAUSES]
     for cause in close or causes[:1]:
         lines += [f"#### Evidence on: {escape(cause.title)}", ""]
-        lines += _table(
+        lines += table(
             ("Weight", "Sign", "What the log shows"),
             [
                 ("missing" if e.missing else f"{e.decibans:+.1f} dB", escape(words.sign_words(e)), escape(e.statement))
@@ -157,11 +157,12 @@ def _plan(plan: RemedyPlan, *, alternative: bool) -> list[str]:
     lines.append("")
     for name, source in (("Before", plan.before), ("After", plan.after)):
         if source:
-            lines += [f"{name}:", "", *_fence(source), ""]
+            lines += [f"{name}:", "", *fence(source), ""]
     return lines
 
 
-def _fence(source: str) -> list[str]:
+def fence(source: str) -> list[str]:
+    """`source` as a block of code, whatever fences it holds."""
     mark = "`" * max(3, max((len(run) for run in re.findall("`+", source)), default=0) + 1)
     return [f"{mark}python", *(_code_line(line) for line in source.rstrip().splitlines()), mark]
 
@@ -176,6 +177,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return [f"### {title}", "", *items, ""] if items else []
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table of cells that are Markdown already, and the empty line after it."""
     body = [f"| {' | '.join(cells)} |" for cells in rows]
     return [f"| {' | '.join(head)} |", "|" + "---|" * len(head), *body, ""]

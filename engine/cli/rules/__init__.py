@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check", "find everything that is wrong with rulebooks"),
     "test": ("testing", "run the tests that stand beside rulebooks"),
     "diff": ("diff", "say what changed between two rulebooks, and which verdicts"),
+    "docs": ("docs", "write a page about each cause"),
     "schema": ("schema", "print the JSON Schema of rulebooks or of a diagnosis"),
 }
 """Command → (module in this package, what it does)."""
