@@ -17,6 +17,7 @@ from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .action_space import infer_action_space
 from .assemble import assemble, number_iterations, table_source
+from .containers import container_of
 from .csv_columns import choose_columns, unmapped_columns
 from .csv_names import name_map
 from .csv_times import wall_times
@@ -41,6 +42,7 @@ __all__ = ["NamedColumns", "TableReader"]
 
 _HEAD_BYTES = 1 << 16
 _LEAST, _PER_SIGNAL, _MOST = 0.1, 0.05, 0.4
+_OTHER_NAME = 0.2  # of the score, for a file whose name speaks for another kind
 _ROW = "row number"
 _MAX_RUNS = 1000
 _SHOWN = 8
@@ -91,7 +93,10 @@ class NamedColumns:
         if sources:
             best = scores.index(max(scores))
             reason = next(r for r in reasons if named or r.startswith(f"{sources[best].path.name}: "))
-            score = scores[best] if named else round(self.weight * scores[best], 3)
+            place = sources[best].path
+            foreign = container_of(place) is not None and not self.file_names.fullmatch(place.name.lower())
+            share = (_OTHER_NAME if foreign else 1.0) if named else self.weight
+            score = round(share * scores[best], 3)
             return Sniff(score, reason, tuple(sources))
         return Sniff(0.0, "" if self.quiet and not named else "; ".join(reasons[:3]))
 

@@ -10,6 +10,7 @@ import pytest
 
 from rl_diagnose.adapters.readers.console import read_console, read_console_file
 from rl_diagnose.errors import LogError
+from rl_diagnose.logs.load import find_runs, only_run
 
 SB3 = """Using cpu device
 Logging to ./tb/PPO_1
@@ -153,3 +154,9 @@ def test_more_names_than_a_table_can_hold_leave_those_with_most_values() -> None
     assert len(table.numbers) <= 10_000
     assert table.numbers["reward"].tolist() == list(range(12_000))
     assert "too_many_keys" in [issue.code for issue in table.issues]
+
+
+def test_a_named_file_is_read_as_the_kind_that_its_name_says(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(f'{{"step": {i}, "reward": {i}.5}}\n' for i in range(20)), "utf-8")
+    assert only_run(find_runs(path)).adapter.name == "jsonl"
