@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .problems import Problem
 
-__all__ = ["MAX_PROBLEMS", "Placed", "data_path", "did_you_mean", "validate"]
+__all__ = ["MAX_PROBLEMS", "PATTERNS", "Placed", "data_path", "did_you_mean", "validate"]
 
 # A file that is wrong everywhere is not described in full.
 MAX_PROBLEMS = 100
@@ -43,9 +43,10 @@ _BOUNDS = {
     "less_than": ("lt", "below {}"),
     "less_than_equal": ("le", "at most {}"),
 }
-_PATTERNS = {
+PATTERNS = {
     r"^[a-z][a-z0-9_]*$": "a name in lower-case letters, digits and _",
     r"^[a-z][a-z0-9_.]*$": "an id in lower-case letters, digits, _ and .",
+    r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$": "three numbers in quotes",
 }
 
 
@@ -156,7 +157,7 @@ def _expected(entry: ErrorDetails, name: str) -> str:
         case "literal_error":
             return str(context["expected"]).replace("'", "")
         case "string_pattern_mismatch":
-            return _PATTERNS.get(str(context["pattern"]), f"text like {context['pattern']}")
+            return PATTERNS.get(str(context["pattern"]), f"text like {context['pattern']}")
         case "string_too_long" | "string_too_short":
             bound = "at most" if kind.endswith("long") else "at least"
             return f"text of {bound} {context.get('max_length', context.get('min_length'))} characters"
