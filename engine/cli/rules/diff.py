@@ -26,7 +26,7 @@ examples:
   rl-diagnose rules diff house/1.2.0.yaml house/1.3.0.yaml --strict
   rl-diagnose rules diff ppo house.yaml --corpus labelled/      labelled/labels.csv, labelled/runs/<run_id>/
 
-exit codes: 0 done, 1 with --strict: the new version is too low, 2 usage, 3 a book is invalid
+exit codes: 0 done, 1 with --strict: the new version is too low, 2 usage, 3 a book is invalid, 4 no readable run
 """
 
 
