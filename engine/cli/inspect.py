@@ -43,6 +43,8 @@ def _write_map(target: str, runs: Sequence[Run]) -> None:
     from ..report.tag_map import to_tag_map
     from .output import check_target, write_file
 
+    if target == "-":
+        raise UsageError("a tag map is written to a file", place="--write-map -", hint="give a name such as our.yaml")
     if len(runs) != 1:
         fact = f"a tag map is written for one run, here are {len(runs)}"
         raise UsageError(fact, place=f"--write-map {target}", hint="give the path of one of them")

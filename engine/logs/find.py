@@ -31,6 +31,9 @@ def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) 
         yield Folder(path, (path,))
         return
     tell = report if report is not None else _ignore
+    if path.exists() and not path.is_dir():
+        tell(path, "neither a folder nor a regular file")
+        return
     seen: set[str] = set()
     waiting = [path]
     while waiting:

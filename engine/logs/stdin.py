@@ -24,8 +24,9 @@ def spool(folder: TemporaryDirectory[str]) -> Path:
     """Standard input as a file in `folder`. Raises `UsageError` where it is a terminal, `LogError` where it is empty
     or there is no room for it.
     """
-    if sys.stdin is None or sys.stdin.isatty():
-        fact = "standard input is a terminal: there is nothing to read"
+    closed = sys.stdin is None or sys.stdin.closed
+    if closed or sys.stdin.isatty():
+        fact = f"standard input is {'closed' if closed else 'a terminal'}: there is nothing to read"
         raise UsageError(fact, place=STANDARD_INPUT, hint="pipe a log into it: rl-diagnose - < train.log")
     path = Path(folder.name) / _FILE
     try:
