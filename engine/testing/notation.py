@@ -17,6 +17,7 @@ a test that is renamed keeps its numbers.
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from dataclasses import dataclass
@@ -30,16 +31,17 @@ if TYPE_CHECKING:
 __all__ = ["MAX_POINTS", "Curve", "NotationError", "parse_curve"]
 
 MAX_POINTS = 10_000
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _ITEM = re.compile(
-    rf"(?:(?P<blank>_)|(?P<odd>nan|[+-]?inf)|(?P<start>{_NUMBER})(?:(?P<operator>[+\-*])(?P<by>(?:\d+\.?\d*|\.\d+)"
+    rf"(?:(?P<blank>_)|(?P<odd>nan|[+-]?inf)|(?P<start>{_NUMBER})(?:(?P<operator>[+\-*])(?P<by>(?:\d+(?:\.\d*)?|\.\d+)"
     r"(?:[eE][+-]?\d+)?))?)(?:x(?P<times>\d{1,5}))?"
 )
 _CLOSING = re.compile(r"\)(?:x(?P<times>\d{1,5}))?")
 _TOKEN = re.compile(r"\(|\)[^\s()]*|[^\s()]+")
 _SEED = re.compile(r"seed:(?P<seed>\d{1,9})")
+_SHOWN = 40
 _EXAMPLES = "3, 3x10, 2+0.5x10, 1*0.9x10, _x5, (1x9 5)x8, noise:0.1"
-_NOISE = re.compile(r"noise:(?P<size>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<relative>%)?")
+_NOISE = re.compile(r"noise:(?P<size>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?P<relative>%)?")
 
 
 class NotationError(ValueError):
@@ -81,13 +83,14 @@ def parse_curve(text: str, signal: str = "") -> Curve:
             parts.repeat(group, int(closing["times"] or 1), opened)
             group = None
         elif (match := _NOISE.fullmatch(item)) is not None:
-            noise = float(match["size"]), match["relative"] is not None
+            noise = _finite(match["size"], column), match["relative"] is not None
         elif (match := _SEED.fullmatch(item)) is not None:
             seed = int(match["seed"])
         elif (match := _ITEM.fullmatch(item)) is not None:
             (parts if group is None else group).add(match, column)
         else:
-            raise NotationError(f"'{item}' is no item of a curve such as {_EXAMPLES}", column)
+            shown = item if len(item) <= _SHOWN else f"{item[:_SHOWN]}…"
+            raise NotationError(f"'{shown}' is no item of a curve such as {_EXAMPLES}", column)
     if group is not None:
         raise NotationError("a bracket is not closed", opened)
     if not parts.total:
@@ -107,6 +110,8 @@ class _Parts:
     def add(self, match: re.Match[str], column: int) -> None:
         times = int(match["times"] or 1)
         self._grow(times, column)
+        for name in ("start", "by"):
+            _finite(match[name] or "0", column)
         self.values.append(_points(match, times))
         self.logged.append(np.full(times, match["blank"] is None))
 
@@ -123,12 +128,19 @@ class _Parts:
             raise NotationError(f"a curve has at most {MAX_POINTS} points", column)
 
 
+def _finite(text: str, column: int) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise NotationError("a number is too large; for an infinity write inf", column)
+    return number
+
+
 def _points(match: re.Match[str], times: int) -> NDArray[np.float64]:
     if match["blank"]:
         return np.full(times, np.nan)
     if match["odd"]:
         return np.full(times, float(match["odd"]))
-    start, steps = float(match["start"]), np.arange(times)
+    start, steps = float(match["start"]), np.arange(times, dtype=np.float64)
     by = float(match["by"] or 0.0)
     with np.errstate(over="ignore"):
         if match["operator"] == "*":

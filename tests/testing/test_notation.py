@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -52,9 +54,18 @@ def test_noise_is_the_same_each_time_and_differs_between_signals() -> None:
 @pytest.mark.parametrize(
     ("text", "column"),
     [("1 2y 3", 3), ("x5", 1), ("1 _y", 3), ("", 1), ("noise:1", 1), ("1x99999", 1), ("1x9999 2x9999", 8), ("1*x3", 1),
-     ("1 (2", 3), ("1)x2", 2), ("(1 (2)x2)x2", 4), ("()x3", 1), ("(1)y3", 3), ("(1x9 2)x9999", 1), ("seed:x 1", 1)],
+     ("1 (2", 3), ("1)x2", 2), ("(1 (2)x2)x2", 4), ("()x3", 1), ("(1)y3", 3), ("(1x9 2)x9999", 1), ("seed:x 1", 1),
+     ("1 1e400x2", 3), ("1*1e999x2", 1), ("1x9 noise:1e999", 5)],
 )  # fmt: skip
 def test_what_is_no_item_is_named_with_its_column(text: str, column: int) -> None:
     with pytest.raises(NotationError) as caught:
         parse_curve(text)
     assert caught.value.column == column
+
+
+def test_a_curve_made_to_be_slow_is_refused_at_once() -> None:
+    began = time.perf_counter()
+    for text in ("1" * 3999 + "z", "1+" + "1" * 3990 + "z", "(" * 4000, "1x1" * 1300, "noise:" + "1" * 3990 + "z"):
+        with pytest.raises(NotationError):
+            parse_curve(text)
+    assert time.perf_counter() - began < 0.5
