@@ -202,7 +202,8 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Platt: P' = σ(a·logit P + b), with the corpus it was fitted on."""
+    """Platt: P' = σ(a·logit P + b), with the corpus it was fitted on: `n` runs, in `positives` of which a cause of the
+    book is the right answer. `words` are the numbers of words that the fit changed; links and base rates have them."""
 
     a: float
     b: float
@@ -212,6 +213,8 @@ class Calibration:
     log_loss: float
     ece: float
     date: str
+    positives: int | None = None
+    words: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

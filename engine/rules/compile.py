@@ -27,7 +27,7 @@ from .book import (
     SymptomRef,
 )
 from .expressions import FUNCTIONS, MAX_LENGTH, ExpressionError, compile_expression
-from .model import RATES, SEEN, Band
+from .model import Band, usual_words
 from .needs import leaves, mentions
 from .problems import in_file_order
 from .validate import MAX_PROBLEMS, did_you_mean
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         AppliesToModel,
         AuthoredCause,
         AuthoredSymptom,
+        CalibrationModel,
         ConditionModel,
         EvidenceModel,
         ExpectModel,
@@ -81,6 +82,7 @@ class _Compiler:
         self.window_names: Collection[str] = {*BUILT_IN_WINDOWS, *merged.windows}
         self.settings: Collection[str] = {*hyperparameters(), *merged.knobs}
         self.inline: list[Symptom] = []
+        self.words = usual_words(merged.authored)
 
     def book(self) -> Book:
         authored, merged = self.merged.authored, self.merged
@@ -104,7 +106,7 @@ class _Compiler:
             causes=tuple(sorted(causes, key=lambda c: c.id)),
             extends=tuple(authored.extends),
             description=authored.description,
-            calibration=None if calibration is None else Calibration(**calibration.model_dump()),
+            calibration=None if calibration is None else _calibration(calibration),
             status=authored.status,
             replaced_by=authored.replaced_by,
             knobs=tuple(sorted(knobs, key=lambda k: k.name)),
@@ -230,7 +232,7 @@ class _Compiler:
             id=name,
             title=model.title,
             condition=self.condition(item, model, ()),
-            base_rate=_rate(model.base_rate),
+            base_rate=self.rate(model.base_rate),
             onset=self.onset(item, model),
             severity=model.severity,
             description=model.description,
@@ -308,9 +310,12 @@ class _Compiler:
                 self.reference(item, symptom, (*path, "symptom"))
             if any(link.symptom == symptom for link in links):
                 self.report(item, "RB025", f"'{symptom}' is evidence twice", (*path, "symptom"), "keep one of them")
-            seen = SEEN[evidence.seen] if isinstance(evidence.seen, str) else evidence.seen
+            seen = self.words[evidence.seen] if isinstance(evidence.seen, str) else evidence.seen
             links.append(Link(symptom, seen, evidence.absence))
         return links
+
+    def rate(self, rate: str | float) -> float:
+        return self.words[rate] if isinstance(rate, str) else float(rate)
 
     def inline_symptom(self, name: str, item: Item, evidence: EvidenceModel, path: Path) -> str:
         """A symptom made of evidence that gives a number instead of a name."""
@@ -319,7 +324,7 @@ class _Compiler:
         leaf = self.leaf(item, evidence, path)
         words = {"rising": "high", "falling": "low", "band": "in its band"}
         title = evidence.title or f"{leaf.name} {words[leaf.ramp.shape]}"
-        self.inline.append(Symptom(name, title, leaf, _rate(evidence.base_rate or "common")))
+        self.inline.append(Symptom(name, title, leaf, self.rate(evidence.base_rate or "common")))
         return name
 
     def remedy(self, item: Item, model: RemedyModel, path: Path) -> Remedy:
@@ -427,8 +432,8 @@ def _digest(sources: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
-def _rate(rate: str | float) -> float:
-    return RATES[rate] if isinstance(rate, str) else float(rate)
+def _calibration(model: CalibrationModel) -> Calibration:
+    return Calibration(**{**model.model_dump(), "words": tuple(sorted(model.words.items()))})
 
 
 def _applies_to(model: AppliesToModel) -> AppliesTo:

@@ -19,10 +19,12 @@ __all__ = [
     "AuthoredBook",
     "AuthoredCause",
     "AuthoredSymptom",
+    "CalibrationModel",
     "ConditionModel",
     "EvidenceModel",
     "RemedyModel",
     "WindowModel",
+    "usual_words",
 ]
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
@@ -79,15 +81,15 @@ class Strict(BaseModel):
 class LowHigh(Strict):
     """Bounds, low below high. Of a ramp: clearly absent on the one side, clearly present on the other."""
 
-    low: Number
-    high: Number
+    low: Number = Field(description="of a ramp: clearly absent (rising) or clearly present (falling) up to here")
+    high: Number = Field(description="of a ramp: clearly present (rising) or clearly absent (falling) from here on")
 
 
 class Band(LowHigh):
     """A trapezoid: 0 outside low…high, 1 inside full_low…full_high (by default the same bounds)."""
 
-    full_low: Number | None = None
-    full_high: Number | None = None
+    full_low: Number | None = Field(default=None, description="from here on clearly present; default: low")
+    full_high: Number | None = Field(default=None, description="up to here clearly present; default: high")
 
 
 class Onset(Strict):
@@ -95,9 +97,9 @@ class Onset(Strict):
 
     model_config = ConfigDict(json_schema_extra=_one_of(("above", "below")))
 
-    signal: Word
-    above: Number | None = None
-    below: Number | None = None
+    signal: Word = Field(description="the signal to look at, for example policy.entropy_ratio")
+    above: Number | None = Field(default=None, description="the bound, where the signal is too large")
+    below: Number | None = Field(default=None, description="the bound, where the signal is too small")
 
     @model_validator(mode="after")
     def _one_side(self) -> Onset:
@@ -113,10 +115,12 @@ class RampFields(Strict):
     derived: Word | None = Field(default=None, description="a name defined under derive")
     config: Word | None = Field(default=None, description="a hyper-parameter under its canonical name")
     issue: Word | None = Field(default=None, description="a code of log issues; the number is how many there are")
-    rising: LowHigh | None = None
-    falling: LowHigh | None = None
-    band: Band | None = None
-    scale: Literal["linear", "log"] = "linear"
+    rising: LowHigh | None = Field(default=None, description="the symptom is there where the number is large")
+    falling: LowHigh | None = Field(default=None, description="the symptom is there where the number is small")
+    band: Band | None = Field(default=None, description="the symptom is there where the number lies between bounds")
+    scale: Literal["linear", "log"] = Field(
+        default="linear", description="log: the ramp is straight in the logarithm, and its bounds are above 0"
+    )
 
     def ramp(self) -> LowHigh | Band | None:
         """The ramp that is given."""
@@ -128,11 +132,17 @@ class ConditionModel(RampFields):
 
     model_config = ConfigDict(json_schema_extra=_condition_schema)
 
-    symptom: Word | None = None
-    all_: list[ConditionModel] | None = Field(default=None, alias="all", min_length=1, max_length=32)
-    any_: list[ConditionModel] | None = Field(default=None, alias="any", min_length=1, max_length=32)
-    mean: list[ConditionModel] | None = Field(default=None, min_length=1, max_length=32)
-    not_: ConditionModel | None = Field(default=None, alias="not")
+    symptom: Word | None = Field(default=None, description="another symptom, by its name")
+    all_: list[ConditionModel] | None = Field(
+        default=None, alias="all", min_length=1, max_length=32, description="as much as the least of the parts"
+    )
+    any_: list[ConditionModel] | None = Field(
+        default=None, alias="any", min_length=1, max_length=32, description="as much as the most of the parts"
+    )
+    mean: list[ConditionModel] | None = Field(
+        default=None, min_length=1, max_length=32, description="the mean of those parts that are known"
+    )
+    not_: ConditionModel | None = Field(default=None, alias="not", description="the opposite of the part")
 
     @model_validator(mode="after")
     def _one_shape(self) -> ConditionModel:
@@ -151,21 +161,25 @@ class ConditionModel(RampFields):
 class AuthoredSymptom(ConditionModel):
     """A named condition with its base rate."""
 
-    title: Text
-    description: Prose = ""
+    title: Text = Field(description="what reports call it")
+    description: Prose = Field(default="", description="what is seen, in a sentence")
     base_rate: RateWord | Probability = Field(
         description="how often runs without any listed cause show it: rare .03, uncommon .10, common .30, or a number"
     )
-    severity: Annotated[float, Field(strict=True, gt=0.0, le=10.0)] = 1.0
-    onset: Onset | None = None
+    severity: Annotated[float, Field(strict=True, gt=0.0, le=10.0)] = Field(
+        default=1.0, description="its weight when the primary symptom is chosen"
+    )
+    onset: Onset | None = Field(default=None, description="how it is dated; default: by its first ramp over a level")
 
 
 class AppliesToModel(Strict):
     """Restriction to some runs; an empty list is no restriction."""
 
-    algorithm: list[Name] = []
-    framework: list[Name] = []
-    action_space: list[Literal["discrete", "multi_discrete", "multi_binary", "continuous", "tokens"]] = []
+    algorithm: list[Name] = Field(default=[], description="for example ppo, sac, dqn")
+    framework: list[Name] = Field(default=[], description="for example sb3, rllib, tianshou")
+    action_space: list[Literal["discrete", "multi_discrete", "multi_binary", "continuous", "tokens"]] = Field(
+        default=[], description="kinds of action spaces"
+    )
 
 
 class EvidenceModel(RampFields):
@@ -173,9 +187,11 @@ class EvidenceModel(RampFields):
 
     model_config = ConfigDict(json_schema_extra=_evidence_schema)
 
-    symptom: Word | None = None
-    title: Text | None = None
-    base_rate: RateWord | Probability | None = None
+    symptom: Word | None = Field(default=None, description="the symptom, by its name")
+    title: Text | None = Field(default=None, description="what reports call a number that is given directly")
+    base_rate: RateWord | Probability | None = Field(
+        default=None, description="for a number that is given directly: how often without any listed cause"
+    )
     seen: SeenWord | Probability = Field(
         description="with this cause, how often? always .95, usually .80, often .60, sometimes .35, rarely .03"
     )
@@ -202,10 +218,10 @@ class ExpectModel(Strict):
 
     model_config = ConfigDict(json_schema_extra=_one_of(("rises_to", "falls_to")))
 
-    feature: Word
-    rises_to: Number | None = None
-    falls_to: Number | None = None
-    within_steps: Positive | None = None
+    feature: Word = Field(description="the number that will change")
+    rises_to: Number | None = Field(default=None, description="it will be at least this")
+    falls_to: Number | None = Field(default=None, description="it will be at most this")
+    within_steps: Positive | None = Field(default=None, description="after so many steps at the latest")
 
     @model_validator(mode="after")
     def _one_side(self) -> ExpectModel:
@@ -223,16 +239,24 @@ CodeText = Annotated[
 class RemedyModel(Strict):
     """One knob to turn."""
 
-    knob: Word
-    summary: Text
-    set_: ExpressionText | None = Field(default=None, alias="set")
-    values: dict[Name, ExpressionText] = {}
-    bounds: LowHigh | None = None
-    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = None
-    relative: Prose = ""
-    expect: Annotated[list[ExpectModel], Field(max_length=8)] = []
-    applies_to: AppliesToModel = AppliesToModel()
-    before: dict[Name, CodeText] = {}
+    knob: Word = Field(description="a hyper-parameter under its canonical name, or one under knobs")
+    summary: Text = Field(description="what to do, in a sentence")
+    set_: ExpressionText | None = Field(
+        default=None, alias="set", description="the new value, an expression over the run's own numbers"
+    )
+    values: dict[Name, ExpressionText] = Field(default={}, description="further numbers for the code")
+    bounds: LowHigh | None = Field(default=None, description="no further than this; default: those of the knob")
+    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = Field(
+        default=None, description="the largest factor to the present value; default: that of the knob"
+    )
+    relative: Prose = Field(default="", description="said where the present value is not known")
+    expect: Annotated[list[ExpectModel], Field(max_length=8)] = Field(
+        default=[], description="what will be seen when it works"
+    )
+    applies_to: AppliesToModel = Field(
+        default=AppliesToModel(), description="runs whose learner has the knob; default: all"
+    )
+    before: dict[Name, CodeText] = Field(default={}, description="the present code, where it is not that of patch")
     patch: dict[Name, CodeText] = Field(
         default={}, description="framework: code, or framework: {algorithm: code, other: code}"
     )
@@ -241,26 +265,36 @@ class RemedyModel(Strict):
 class AuthoredCause(Strict):
     """A root cause."""
 
-    title: Text
-    description: Prose = ""
-    kind: Literal["fault", "benign", "insufficient"] = "fault"
-    status: Literal["stable", "experimental", "deprecated"] = "stable"
-    replaced_by: Name | None = None
-    prior: Probability
-    applies_to: AppliesToModel = AppliesToModel()
-    requires: list[Word] = []
-    excludes: list[Word] = []
-    evidence: Annotated[list[EvidenceModel], Field(max_length=64)] = []
-    remedies: Annotated[list[RemedyModel], Field(max_length=8)] = []
-    tell_apart: Prose = ""
-    references: list[Text] = []
+    title: Text = Field(description="what reports call it")
+    description: Prose = Field(default="", description="why it happens")
+    kind: Literal["fault", "benign", "insufficient"] = Field(
+        default="fault",
+        description="benign: it explains why what looks bad is no fault; insufficient: the log cannot tell",
+    )
+    status: Literal["stable", "experimental", "deprecated"] = Field(
+        default="stable",
+        description="experimental: shown, but no verdict rests on it; deprecated: kept under its id, not scored",
+    )
+    replaced_by: Name | None = Field(default=None, description="the cause to use instead of a deprecated one")
+    prior: Probability = Field(description="how often it is the trouble, before looking at anything")
+    applies_to: AppliesToModel = Field(default=AppliesToModel(), description="runs that it can be about; default: all")
+    requires: list[Word] = Field(default=[], description="signals without which it cannot be assessed")
+    excludes: list[Word] = Field(default=[], description="causes that are never true together with it")
+    evidence: Annotated[list[EvidenceModel], Field(max_length=64)] = Field(
+        default=[], description="the symptoms that speak for it, and those that speak against it"
+    )
+    remedies: Annotated[list[RemedyModel], Field(max_length=8)] = Field(
+        default=[], description="what to do, the smallest intervention first"
+    )
+    tell_apart: Prose = Field(default="", description="how to distinguish it from its neighbours")
+    references: list[Text] = Field(default=[], description="where this comes from")
 
 
 class Span(Strict):
     """From … to, both included; a missing end is open."""
 
-    from_: Number | None = Field(default=None, alias="from")
-    to: Number | None = None
+    from_: Number | None = Field(default=None, alias="from", description="the first; default: the beginning")
+    to: Number | None = Field(default=None, description="the last; default: the end")
 
     @model_validator(mode="after")
     def _not_all(self) -> Span:
@@ -272,8 +306,12 @@ class Span(Strict):
 class Fractions(Span):
     """Parts of the run: 0 its beginning, 1 its end."""
 
-    from_: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = Field(default=None, alias="from")
-    to: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = None
+    from_: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = Field(
+        default=None, alias="from", description="where it begins; default: 0"
+    )
+    to: Annotated[float, Field(strict=True, ge=0.0, le=1.0)] | None = Field(
+        default=None, description="where it ends; default: 1"
+    )
 
 
 class WindowModel(Strict):
@@ -281,9 +319,9 @@ class WindowModel(Strict):
 
     model_config = ConfigDict(json_schema_extra=_one_of(("fraction", "steps", "iterations")))
 
-    fraction: Fractions | None = None
-    steps: Span | None = None
-    iterations: Span | None = None
+    fraction: Fractions | None = Field(default=None, description="by parts of the run")
+    steps: Span | None = Field(default=None, description="by environment steps, or what the log counts instead")
+    iterations: Span | None = Field(default=None, description="by points of the log")
 
     @model_validator(mode="after")
     def _one_unit(self) -> WindowModel:
@@ -295,18 +333,20 @@ class WindowModel(Strict):
 class KnobModel(Strict):
     """A hyper-parameter of one's own: what it means, where the log shows it, and how far a remedy may turn it."""
 
-    meaning: Text
+    meaning: Text = Field(description="what it does, in a few words")
     signal: Word | None = Field(default=None, description="the signal that logs its value, for example raw.our/key")
-    kind: Literal["float", "integer"] = "float"
-    bounds: LowHigh | None = None
-    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = None
+    kind: Literal["float", "integer"] = Field(default="float", description="integer: only whole numbers make sense")
+    bounds: LowHigh | None = Field(default=None, description="between these a remedy may set it")
+    step_limit: Annotated[float, Field(strict=True, gt=1.0, le=1e300)] | None = Field(
+        default=None, description="the largest factor by which a remedy may change it at once"
+    )
 
 
 class Requires(Strict):
     """Versions that the book needs, such as ">=0.1" or ">=0.1, <2"."""
 
-    engine: Word | None = None
-    signals: Word | None = None
+    engine: Word | None = Field(default=None, description="of rl-diagnose")
+    signals: Word | None = Field(default=None, description="of the taxonomy of signals")
 
 
 class Edit(Strict):
@@ -314,8 +354,8 @@ class Edit(Strict):
 
     model_config = ConfigDict(json_schema_extra=_one_of(("replace", "append")))
 
-    replace: Any = None
-    append: list[Any] | None = None
+    replace: Any = Field(default=None, description="the new value")
+    append: list[Any] | None = Field(default=None, description="what is added to a list")
 
     @model_validator(mode="after")
     def _one_verb(self) -> Edit:
@@ -333,46 +373,52 @@ Change = Annotated[
 class NewWindow(Strict):
     """An inherited window under the same name."""
 
-    replace: WindowModel
+    replace: WindowModel = Field(description="the new window")
 
 
 class NewExpression(Strict):
     """An inherited derived number under the same name."""
 
-    replace: ExpressionText
+    replace: ExpressionText = Field(description="the new expression")
 
 
 class OverrideModel(Strict):
     """Changes to what `extends` brought in: per symptom or cause `off`, or per key {replace: …} or {append: […]}; per
     window or derived number {replace: …}."""
 
-    windows: dict[Name, NewWindow] = {}
-    derive: dict[Name, NewExpression] = {}
-    symptoms: dict[Name, Change] = {}
-    causes: dict[Name, Change] = {}
+    windows: dict[Name, NewWindow] = Field(default={}, description="other windows under inherited names")
+    derive: dict[Name, NewExpression] = Field(default={}, description="other derived numbers under inherited names")
+    symptoms: dict[Name, Change] = Field(default={}, description="inherited symptoms: off, or changes key by key")
+    causes: dict[Name, Change] = Field(default={}, description="inherited causes: off, or changes key by key")
 
 
 class CalibrationModel(Strict):
     """A Platt pair and what it was fitted on; written by the calibration command."""
 
-    a: Positive
-    b: Number
-    corpus: Word
-    n: Annotated[int, Field(strict=True, ge=1)]
-    brier: Number
-    log_loss: Number
-    ece: Number
-    date: Word
+    a: Positive = Field(description="the slope: below 1 the book was too sure of itself")
+    b: Number = Field(description="the offset: below 0 the book saw its causes too often")
+    words: dict[SeenWord | RateWord, Probability] = Field(
+        default={}, description="what words of seen and base_rate stand for in this book, where it is not the usual"
+    )
+    corpus: Word = Field(description="the fingerprint of the labelled runs")
+    n: Annotated[int, Field(strict=True, ge=1, description="runs")]
+    positives: Annotated[int, Field(strict=True, ge=1)] | None = Field(
+        default=None, description="runs in which a cause of the book is the right answer"
+    )
+    brier: Number = Field(description="mean squared error of the probabilities, cross-validated")
+    log_loss: Number = Field(description="mean negative log-likelihood in nats, cross-validated")
+    ece: Number = Field(description="expected calibration error, cross-validated")
+    date: Word = Field(description="when it was fitted")
 
 
 class AuthoredBook(Strict):
     """The whole file."""
 
-    schema_: Literal["rulebook/v1"] = Field(alias="schema")
-    id: BookId
+    schema_: Literal["rulebook/v1"] = Field(alias="schema", description="the format of the file")
+    id: BookId = Field(description="the name of the book; it never changes and is never used for another")
     version: Semver = Field(description="three numbers in quotes")
-    title: Text
-    description: Prose = ""
+    title: Text = Field(description="what lists call it")
+    description: Prose = Field(default="", description="what the book is about")
     default: bool = Field(default=True, description="false: only used when it is asked for by name")
     status: Literal["stable", "experimental", "deprecated"] = Field(
         default="stable",
@@ -381,13 +427,35 @@ class AuthoredBook(Strict):
     replaced_by: BookId | None = Field(
         default=None, description="the id of the book to use instead of a deprecated one"
     )
-    requires: Requires = Requires()
-    extends: Annotated[list[Word], Field(max_length=16)] = []
-    applies_to: AppliesToModel = AppliesToModel()
-    windows: Annotated[dict[Name, WindowModel], Field(max_length=64)] = {}
-    knobs: Annotated[dict[Name, KnobModel], Field(max_length=64)] = {}
-    derive: Annotated[dict[Name, ExpressionText], Field(max_length=256)] = {}
-    symptoms: Annotated[dict[Name, AuthoredSymptom], Field(max_length=500)] = {}
-    causes: Annotated[dict[Name, AuthoredCause], Field(max_length=200)] = {}
-    override: OverrideModel = OverrideModel()
-    calibration: CalibrationModel | None = None
+    requires: Requires = Field(default=Requires(), description="versions that the book needs")
+    extends: Annotated[list[Word], Field(max_length=16)] = Field(
+        default=[], description="books whose content is part of this one: ids, or paths below its folder"
+    )
+    applies_to: AppliesToModel = Field(
+        default=AppliesToModel(), description="runs that the book is about, for which it is used unasked"
+    )
+    windows: Annotated[dict[Name, WindowModel], Field(max_length=64)] = Field(
+        default={}, description="parts of a run, beside the built-in ones"
+    )
+    knobs: Annotated[dict[Name, KnobModel], Field(max_length=64)] = Field(
+        default={}, description="hyper-parameters of one's own"
+    )
+    derive: Annotated[dict[Name, ExpressionText], Field(max_length=256)] = Field(
+        default={}, description="arithmetic over numbers of the log"
+    )
+    symptoms: Annotated[dict[Name, AuthoredSymptom], Field(max_length=500)] = Field(
+        default={}, description="what can be seen"
+    )
+    causes: Annotated[dict[Name, AuthoredCause], Field(max_length=200)] = Field(
+        default={}, description="what makes it likely, and what to do"
+    )
+    override: OverrideModel = Field(default=OverrideModel(), description="changes to what extends brought in")
+    calibration: CalibrationModel | None = Field(
+        default=None, description="written by the calibration command; without it the probabilities are uncalibrated"
+    )
+
+
+def usual_words(book: AuthoredBook) -> dict[str, float]:
+    """What each word of `seen` and `base_rate` stands for in `book`: the usual number, or that of its calibration."""
+    own = {} if book.calibration is None else {str(word): number for word, number in book.calibration.words.items()}
+    return {**SEEN, **RATES, **own}

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from .library import read_book
-from .model import RATES, SEEN
+from .model import usual_words
 from .needs import references
 from .resolve import KINDS, Item
 from .validate import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from .book import Book
@@ -84,6 +84,7 @@ class _Writer:
         self.merged, self.book = merged, book
         self.short = _short_names(merged)
         self.base = {s.id: s.base_rate for s in book.symptoms}
+        self.words = usual_words(merged.authored)
 
     def whole(self) -> Iterator[Line]:
         document, data = self.merged.document, self.merged.document.data
@@ -151,13 +152,13 @@ class _Writer:
         yield Line("    evidence:")
         for i, link in kept:
             base = self.base[link.get("symptom") or f"{cause}__{i + 1}"]
-            yield from self.list_item(link, _At(item, ("evidence", i)), 3, _weight(link, base))
+            yield from self.list_item(link, _At(item, ("evidence", i)), 3, _weight(link, base, self.words))
 
     def remark(self, key: str, value: object) -> str:
         if key == "prior" and isinstance(value, float):
             return f"{_decibans(value / (1 - value))} before any evidence"
         if key == "base_rate" and isinstance(value, str):
-            return f"= {RATES[value]:g}"
+            return f"= {self.words[value]:g}"
         return ""
 
     def value(self, key: str, value: object, at: _At, depth: int, remark: str = "") -> Iterator[Line]:
@@ -239,9 +240,9 @@ def _short_names(merged: Merged) -> dict[str, str]:
     return short
 
 
-def _weight(link: dict[str, Any], base: float) -> str:
+def _weight(link: dict[str, Any], base: float, words: Mapping[str, float]) -> str:
     """What the evidence weighs where its symptom is clearly there, and where it is clearly not."""
-    seen = SEEN[link["seen"]] if isinstance(link["seen"], str) else float(link["seen"])
+    seen = words[link["seen"]] if isinstance(link["seen"], str) else float(link["seen"])
     present, absent = _decibans(seen / base), _decibans((1 - seen) / (1 - base))
     without = "absence says nothing" if link.get("absence") == "ignore" else f"{absent} where not"
     return f"{seen:g} with the cause, {base:g} without: {present} where seen, {without}"

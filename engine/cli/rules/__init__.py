@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "test": ("testing", "run the tests that stand beside rulebooks"),
     "diff": ("diff", "say what changed between two rulebooks, and which verdicts"),
     "docs": ("docs", "write a page about each cause"),
+    "calibrate": ("calibrate", "hold probabilities to labelled runs, and correct them"),
     "schema": ("schema", "print the JSON Schema of rulebooks or of a diagnosis"),
 }
 """Command → (module in this package, what it does)."""
