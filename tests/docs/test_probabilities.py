@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +19,12 @@ PAGE = (Path(__file__).parents[2] / "docs" / "probabilities.md").read_text("utf-
 BOOK = PAGE.split("```yaml\n")[1].split("```")[0]
 LINES = [line for block in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 FUNCTIONS = {"ln": math.log, "log10": math.log10, "exp": math.exp}
-OPERATORS = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Pow: lambda a, b: a**b,
+OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: math.pow,
 }
 
 
