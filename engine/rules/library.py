@@ -47,6 +47,8 @@ GROUP = "rl_diagnose.rulebooks"
 BUILT_IN = "built-in"
 FALLBACK = "core"
 MAX_FILES = 32
+# Of all books that extend one another together; the largest built-in one with what it extends has a twentieth of it.
+MAX_TOTAL_BYTES = 2_000_000
 _DIMENSIONS = {"algorithm", "framework", "action_space"}
 _REFERENCE = re.compile(r"(?P<id>[a-z][a-z0-9_.]*)(?:@(?P<version>[0-9]+(?:\.[0-9]+){0,2}))?")
 _VERSION_FILE = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.yaml")
@@ -262,6 +264,7 @@ class _Reader:
     def __init__(self) -> None:
         self.done: dict[Path, Merged | None] = {}
         self.problems: list[Problem] = []
+        self.size = 0
 
     def read(self, source: _Source, chain: tuple[_Source, ...] = ()) -> Merged | None:
         """The merged book; None where it, or a book it extends, cannot be used (`problems` say why).
@@ -279,6 +282,11 @@ class _Reader:
         document, problems = load_yaml(source.path, source.display)
         self.problems += problems
         if document is None:
+            return None
+        self.size += len(document.source)
+        if self.size > MAX_TOTAL_BYTES:
+            message = f"the books that extend one another have more than {MAX_TOTAL_BYTES // 1_000_000} MB together"
+            self.problems.append(document.problem("RB002", message, ()))
             return None
         authored, more = validate(AuthoredBook, document, document.data)
         # Where the YAML itself is wrong, the value that stands in for it is no second mistake.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["EXPRESSIONS", "HARMLESS", "HOSTILE"]
+__all__ = ["EXPRESSIONS", "HARMLESS", "HOSTILE", "SYMPTOM"]
 
 HEAD = 'schema: rulebook/v1\nid: house\nversion: "1.0.0"\ntitle: House\n'
 NUMBER = "feature: reward.train.median, rising: {low: 0, high: 1}"
