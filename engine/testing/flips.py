@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Flip", "Rescored", "Said", "rescore"]
 
 # What a label is shown by: the first of these columns that says anything.
-_LABELS = ("cause", "injected_fault")
+_LABELS = ("injected_fault", "cause")
 
 
 @dataclass(frozen=True, slots=True)
