@@ -36,8 +36,8 @@ CODES: dict[str, Explanation] = {
     ),
     "RB002": Explanation(
         "The file is beyond the limits of a rulebook: 1 MB, 50,000 values, 32 levels of nesting; a symptom or derived "
-        "number is made of more than 32 others in a row, or a symptom of more than 200 numbers in all; books that extend one "
-        "another are more than 32 files or 2 MB together.",
+        "number is made of more than 32 others in a row, or a symptom of more than 200 numbers in all; books "
+        "that extend one another are more than 32 files or 2 MB together.",
         "Split the book and use `extends`; let symptoms look at numbers of the log themselves.",
     ),
     "RB003": Explanation(
