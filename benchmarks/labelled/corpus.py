@@ -21,7 +21,7 @@ _COLUMNS = ("run_id", "framework", "algorithm", "injected_fault", "fault_details
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One row of `labels.csv`. `details` says in words how the fault was made."""
+    """One row of `labels.csv`. `details` says in words how the fault was made; `env` is empty where no column tells."""
 
     run_id: str
     framework: str
@@ -29,6 +29,7 @@ class Label:
     fault: str
     details: str
     harmed: Harm
+    env: str = ""
 
     @property
     def silent(self) -> bool:
@@ -63,4 +64,5 @@ def _label(row: dict[str, str], path: Path, line: int) -> Label:
         fault=row["injected_fault"],
         details=row["fault_details"],
         harmed=cast("Harm", row["harmed"]),
+        env=row.get("env") or "",
     )

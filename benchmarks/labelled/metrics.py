@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from .outcomes import Outcome
 
-__all__ = ["FINDING_AT", "SURE_AT", "Calibration", "FaultRow", "Result", "Share", "evaluate"]
+__all__ = ["FINDING_AT", "SURE_AT", "Calibration", "EnvRow", "FaultRow", "Result", "Share", "evaluate"]
 
 FINDING_AT, SURE_AT = 0.5, 0.8
+# Below, reports say "< 1 %".
+SHOWN_AT = 0.01
 NOTHING = "(nothing assessed)"
 
 
@@ -61,6 +63,17 @@ class FaultRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvRow:
+    """One environment: hits, alarms, and what is said at 0.5 and right."""
+
+    env: str
+    top1: Share
+    top3: Share
+    alarms: Share
+    precision: Share
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """All figures. `alarms` are runs with `harmed=no` and a fault said at 0.5, in all and by group."""
 
@@ -70,6 +83,7 @@ class Result:
     top3: Share
     found: Share
     by_fault: tuple[FaultRow, ...]
+    by_env: tuple[EnvRow, ...]
     alarms: Share
     alarms_healthy: Share
     alarms_harmless: Share
@@ -78,6 +92,7 @@ class Result:
     precision: Share
     precision_sure: Share
     calibration: Calibration
+    calibration_shown: Calibration
     calibration_top: Calibration
     coverage: float | None
     not_assessable: float | None
@@ -100,6 +115,7 @@ def evaluate(outcomes: Sequence[Outcome]) -> Result:
         top3=_share(harmed, lambda o: o.hit(3)),
         found=_share(harmed, lambda o: o.hit(1) and _says(o, FINDING_AT)),
         by_fault=_by_fault(harmed),
+        by_env=_by_env(outcomes),
         alarms=Share(len(alarmed), len(silent)),
         alarms_healthy=_share([o for o in silent if o.label.fault == HEALTHY], lambda o: _says(o, FINDING_AT)),
         alarms_harmless=_share([o for o in silent if o.label.fault != HEALTHY], lambda o: _says(o, FINDING_AT)),
@@ -108,6 +124,7 @@ def evaluate(outcomes: Sequence[Outcome]) -> Result:
         precision=_precision(clear, FINDING_AT),
         precision_sure=_precision(clear, SURE_AT),
         calibration=_calibration(pair for o in clear for pair in _pairs(o)),
+        calibration_shown=_calibration(pair for o in clear for pair in _pairs(o) if pair[0] >= SHOWN_AT),
         calibration_top=_calibration((o.said[0].probability, _right(o, 0)) for o in clear if o.said),
         coverage=_mean([o.said[0].coverage for o in readable if o.said]),
         not_assessable=_mean([o.not_assessable for o in readable]),
@@ -151,6 +168,24 @@ def _by_fault(harmed: Sequence[Outcome]) -> tuple[FaultRow, ...]:
     for fault in sorted({o.label.fault for o in harmed}):
         own = [o for o in harmed if o.label.fault == fault]
         rows.append(FaultRow(fault, _share(own, lambda o: o.hit(1)), _share(own, lambda o: o.hit(3))))
+    return tuple(rows)
+
+
+def _by_env(outcomes: Sequence[Outcome]) -> tuple[EnvRow, ...]:
+    rows = []
+    for env in sorted({o.label.env for o in outcomes} - {""}):
+        own = [o for o in outcomes if o.label.env == env]
+        harmed = [o for o in own if o.label.harmed == "yes"]
+        clear = [o for o in own if o.label.harmed != "unclear" and o.verdict != "unreadable"]
+        rows.append(
+            EnvRow(
+                env,
+                _share(harmed, lambda o: o.hit(1)),
+                _share(harmed, lambda o: o.hit(3)),
+                _share([o for o in own if o.label.silent], lambda o: _says(o, FINDING_AT)),
+                _precision(clear, FINDING_AT),
+            )
+        )
     return tuple(rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from .acceptable import Row
     from .corpus import Label
 
-__all__ = ["Outcome", "Said", "diagnose_corpus", "judge_run"]
+__all__ = ["Outcome", "Said", "diagnose_corpus", "judge_run", "read_labelled"]
 
 BATCH = 64
 
@@ -66,21 +65,24 @@ def diagnose_corpus(
     corpus: Path,
     labels: Sequence[Label],
     acceptable: Sequence[Row],
-    books: Sequence[Book] | None = None,
+    books: Callable[[Label, Run], Sequence[Book]],
     add_config: Callable[[str, Run], Run] | None = None,
-) -> tuple[list[Outcome], float]:
-    """The outcome of every label in order, and the seconds that reading and diagnosing took."""
-    began = time.perf_counter()
+) -> list[Outcome]:
+    """The outcome of every label in order; `books` says which rulebooks a run is diagnosed with."""
     outcomes: dict[str, Outcome] = {}
-    for batch in _batches(_read(corpus, labels)):
-        readable = [(label, run) for label, run in batch if run is not None]
-        runs = [run if add_config is None else add_config(label.run_id, run) for label, run in readable]
-        diagnoses = iter(diagnose_runs(runs, books))
+    for batch in _batches(read_labelled(corpus, labels, add_config)):
+        groups: dict[tuple[int, ...], tuple[Sequence[Book], list[tuple[Label, Run]]]] = {}
         for label, run in batch:
-            answers = acceptable_causes(acceptable, label)
-            diagnosis = None if run is None else next(diagnoses)
-            outcomes[label.run_id] = judge_run(label, answers, diagnosis)
-    return [outcomes[label.run_id] for label in labels], time.perf_counter() - began
+            if run is None:
+                outcomes[label.run_id] = judge_run(label, acceptable_causes(acceptable, label), None)
+            else:
+                own = books(label, run)
+                groups.setdefault(tuple(id(book) for book in own), (own, []))[1].append((label, run))
+        for chosen, members in groups.values():
+            diagnoses = diagnose_runs([run for _, run in members], chosen)
+            for (label, _), diagnosis in zip(members, diagnoses, strict=True):
+                outcomes[label.run_id] = judge_run(label, acceptable_causes(acceptable, label), diagnosis)
+    return [outcomes[label.run_id] for label in labels]
 
 
 def judge_run(label: Label, answers: frozenset[str], diagnosis: RunDiagnosis | None) -> Outcome:
@@ -93,7 +95,9 @@ def judge_run(label: Label, answers: frozenset[str], diagnosis: RunDiagnosis | N
     return Outcome(label, answers, diagnosis.verdict, said, blind / len(faults) if faults else 0.0)
 
 
-def _read(corpus: Path, labels: Iterable[Label]) -> Iterator[tuple[Label, Run | None]]:
+def read_labelled(
+    corpus: Path, labels: Iterable[Label], add_config: Callable[[str, Run], Run] | None = None
+) -> Iterator[tuple[Label, Run | None]]:
     """Each label with its run, or None where it cannot be read; of several runs in one folder the longest counts."""
     if not (corpus / "runs").is_dir():
         raise UsageError("there is no runs/ with logs", place=corpus)
@@ -104,7 +108,8 @@ def _read(corpus: Path, labels: Iterable[Label]) -> Iterator[tuple[Label, Run | 
             yield label, None
             continue
         runs = [run for run in read_runs(sources, ReadOptions()) if not isinstance(run, Unreadable)]
-        yield label, max(runs, key=lambda run: run.points, default=None)
+        longest = max(runs, key=lambda run: run.points, default=None)
+        yield label, longest if longest is None or add_config is None else add_config(label.run_id, longest)
 
 
 def _batches(pairs: Iterable[tuple[Label, Run | None]]) -> Iterator[list[tuple[Label, Run | None]]]:

@@ -21,10 +21,10 @@ _WIDTH = 46
 
 def as_text(result: Result, about: Mapping[str, Any]) -> str:
     """Everything as aligned lines, the confusion table last."""
-    rules = about["rules"]
     lines = [
-        f"rules {rules if isinstance(rules, str) else ' '.join(rules)}, config {about['config']}",
+        _head(about),
         f"{result.runs} runs, {result.unreadable} unreadable, {about['seconds']:.1f} s",
+        *(f"  {remark}" for remark in about.get("remarks", ())),
         "",
         _line("acceptable cause first (harmed=yes)", result.top1),
         _line("acceptable cause among the first three", result.top3),
@@ -44,11 +44,13 @@ def as_text(result: Result, about: Mapping[str, Any]) -> str:
         f"{'mean share of faults not assessable':{_WIDTH}} {_number(result.not_assessable)}",
         "",
         *_calibration("all assessed faults", result.calibration),
+        *_calibration("faults of 1 % or more", result.calibration_shown),
         *_calibration("the most probable fault of each run", result.calibration_top),
         "",
         f"{'injected fault (harmed=yes)':{_WIDTH}} runs  first  in three",
         *(f"{row.fault:{_WIDTH}} {row.top1.of:4}  {row.top1.hits:5}  {row.top3.hits:8}" for row in result.by_fault),
         "",
+        *_environments(result),
         f"{'injected fault':{_WIDTH}} top cause (in brackets: below {FINDING_AT})",
         *(f"{fault:{_WIDTH}} {cause} {n}" for fault, cause, n in result.confusion),
     ]
@@ -73,6 +75,28 @@ def as_document(result: Result, about: Mapping[str, Any], outcomes: Sequence[Out
             for o in outcomes
         ],
     }
+
+
+def _head(about: Mapping[str, Any]) -> str:
+    if "predictions" in about:
+        return f"predictions of {about['predictions']}"
+    rules = about["rules"]
+    named = rules if isinstance(rules, str) else " ".join(rules)
+    return f"rules {named}, config {about['config']}, calibration {about['calibration']}"
+
+
+def _environments(result: Result) -> list[str]:
+    if not result.by_env:
+        return []
+    return [
+        f"{'environment':{_WIDTH}} harmed  first  in three   unharmed  alarms   right at {FINDING_AT}",
+        *(
+            f"{row.env:{_WIDTH}} {row.top1.of:6}  {row.top1.hits:5}  {row.top3.hits:8}   {row.alarms.of:8}  "
+            f"{row.alarms.hits:6}   {row.precision.hits:3} of {row.precision.of}"
+            for row in result.by_env
+        ),
+        "",
+    ]
 
 
 def _line(title: str, share: Share) -> str:

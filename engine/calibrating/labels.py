@@ -86,9 +86,10 @@ def read_acceptable(path: Path) -> tuple[Row, ...]:
             raise UsageError("a row has fault, causes and why, and perhaps when", place=place)
         if not isinstance(entry["causes"], list) or not entry["causes"] or not str(entry["why"]).strip():
             raise UsageError("causes is a list, and why says why they are equivalent", place=place)
-        when = None if entry.get("when") is None else str(entry["when"])
-        causes = tuple(str(cause) for cause in entry["causes"])
-        rows.append(Row(str(entry["fault"]), causes, str(entry["why"]), when))
+        texts = (entry["fault"], entry["why"], *entry["causes"], *([entry["when"]] if "when" in entry else []))
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError("everything in a row is text", place=place, hint='put numbers in quotes: when: "1e30"')
+        rows.append(Row(entry["fault"], tuple(entry["causes"]), entry["why"], entry.get("when")))
     return tuple(rows)
 
 

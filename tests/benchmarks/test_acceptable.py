@@ -40,6 +40,8 @@ def test_a_row_may_speak_of_some_injections_only() -> None:
         ("- {fault: f, causes: [a], why: x, whne: y}", "fault, causes and why"),
         ("- {fault: f, causes: [], why: x}", "causes is a list"),
         ("- {fault: f, causes: [a], why: ' '}", "causes is a list"),
+        ("- {fault: f, causes: [a], why: x, when: 1e30}", "is text"),
+        ("- {fault: f, causes: [1], why: x}", "is text"),
     ],
 )
 def test_a_row_that_cannot_be_meant_is_an_error_with_its_place(tmp_path: Path, text: str, fact: str) -> None:

@@ -115,3 +115,38 @@ def test_an_unknown_rulebook_is_said_with_the_known_ones(
 
     assert code == 2
     assert "golden_five" in error
+
+
+def test_several_corpora_are_scored_together_and_no_run_may_be_in_two(
+    corpus: Path, tmp_path: Path, score: Callable[..., tuple[int, str, str]]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(corpus, other)
+    code, _, error = score("--corpus", corpus, other, "--rules", "golden_five")
+    assert code == 2
+    assert "in two of the corpora: r1, r2, r3" in error
+
+    labels = other / "labels.csv"
+    labels.write_text(labels.read_text("utf-8").replace("\nr", "\nq"), "utf-8")
+    for name in ("1", "2", "3"):
+        (other / "runs" / f"r{name}").rename(other / "runs" / f"q{name}")
+    code, text, _ = score("--corpus", corpus, other, "--rules", "golden_five")
+    assert code == 0
+    assert "6 runs, 2 unreadable" in text
+
+
+def test_left_out_says_for_whom_it_was_fitted_and_needs_environments(
+    corpus: Path, score: Callable[..., tuple[int, str, str]]
+) -> None:
+    options = ("--corpus", corpus, "--rules", "ppo", "--calibration", "left-out")
+    code, _, error = score(*options)
+    assert code == 2
+    assert "names no env" in error
+
+    labels = corpus / "labels.csv"
+    head, *rows = labels.read_text("utf-8").splitlines()
+    labels.write_text("\n".join([f"{head},env", *(f"{row},CartPole-v1" for row in rows)]) + "\n", "utf-8")
+    code, text, _ = score(*options)
+    assert code == 0
+    assert "calibration left-out" in text
+    assert "ppo without CartPole-v1: in only 0 runs" in text

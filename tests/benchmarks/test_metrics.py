@@ -20,8 +20,9 @@ def outcome(
     verdict: str = "finding",
     framework: str = "sb3",
     algorithm: str = "PPO",
+    env: str = "",
 ) -> Outcome:
-    label = Label(f"r{fault}{harmed}{len(said)}", framework, algorithm, fault, "", harmed)  # type: ignore[arg-type]
+    label = Label(f"r{fault}{harmed}{len(said)}", framework, algorithm, fault, "", harmed, env)  # type: ignore[arg-type]
     return Outcome(label, frozenset(acceptable), verdict, tuple(Said(cause, p, 0.5) for cause, p in said), 0.25)
 
 
@@ -88,6 +89,30 @@ def test_the_most_probable_fault_is_calibrated_by_itself() -> None:
     assert result.calibration_top.ece == pytest.approx((0.1 + 0.85) / 2)
 
 
+def test_faults_that_reports_show_are_calibrated_by_themselves() -> None:
+    result = evaluate([outcome("healthy", "no", ("a", 0.3), ("b", 0.01), ("c", 0.009))])
+
+    assert (result.calibration.pairs, result.calibration_shown.pairs) == (3, 2)
+    assert result.calibration_shown.brier == pytest.approx((0.3**2 + 0.01**2) / 2)
+
+
+def test_each_environment_has_a_row_with_its_own_figures() -> None:
+    result = evaluate(
+        [
+            outcome("f", "yes", ("right", 0.9), acceptable=("right",), env="A"),
+            outcome("f", "yes", ("wrong", 0.6), ("right", 0.2), acceptable=("right",), env="A"),
+            outcome("healthy", "no", ("wrong", 0.7), env="B"),
+            outcome("healthy", "no", ("wrong", 0.1), env="B"),
+            outcome("healthy", "no", ("wrong", 0.1)),
+        ]
+    )
+
+    first, second = result.by_env
+    assert (first.env, first.top1, first.top3, first.precision) == ("A", Share(1, 2), Share(2, 2), Share(1, 2))
+    assert (second.env, second.top1, second.alarms) == ("B", Share(0, 0), Share(1, 2))
+    assert "environment" in as_text(result, {"predictions": "x.csv", "seconds": 0.0})
+
+
 def test_abstention_coverage_and_verdicts_are_over_readable_runs() -> None:
     result = evaluate(OUTCOMES)
 
@@ -108,7 +133,7 @@ def test_the_confusion_table_puts_a_cause_below_one_half_in_brackets() -> None:
 
 def test_a_corpus_without_harmed_runs_gives_empty_shares_and_valid_json() -> None:
     outcomes = [outcome("healthy", "no", verdict="nothing_found")]
-    about = {"rules": "default", "config": "unknown", "seconds": 0.1}
+    about = {"rules": "default", "config": "unknown", "calibration": "book", "seconds": 0.1}
     result = evaluate(outcomes)
 
     assert result.top1.value is None
@@ -118,9 +143,11 @@ def test_a_corpus_without_harmed_runs_gives_empty_shares_and_valid_json() -> Non
 
 
 def test_the_text_names_every_fault_and_its_hits() -> None:
-    text = as_text(evaluate(OUTCOMES), {"rules": ["golden_five"], "config": "known", "seconds": 2.0})
+    text = as_text(
+        evaluate(OUTCOMES), {"rules": ["golden_five"], "config": "known", "calibration": "none", "seconds": 2.0}
+    )
 
-    assert "rules golden_five, config known" in text
+    assert "rules golden_five, config known, calibration none" in text
     assert "acceptable cause first (harmed=yes)" in text
     assert "25.0 %  (1 of 4)" in text
     assert "rate_high, harmed no" in text
