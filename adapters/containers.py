@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rl_diagnose.errors import LogError
 
 from .assemble import event_source, table_source
@@ -21,24 +23,28 @@ from .readers.event_files import read_event_file
 from .readers.event_framing import peek_tags
 from .readers.json_lines import read_json_lines
 from .readers.mlflow_store import read_mlflow_run
-from .readers.parquet import read_parquet
-from .readers.trainer_state import read_trainer_state
+from .readers.parquet import PARQUET_NAMES, read_parquet
+from .readers.trainer_state import read_trainer_state, superseded_by
+from .readers.wandb_beside import beside_wandb, wandb_config
 from .readers.wandb_file import read_wandb_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from rl_diagnose.signals.run import LogIssue
 
     from .readers.points import EventFile, Table
-    from .sessions import LogSource
+    from .sessions import LogSource, Track
 
 __all__ = ["CONTAINERS", "Container", "Part", "container_of", "head_keys"]
 
 _HEAD = 1 << 16
 _CONSOLE_HEAD = 1 << 18  # other output may come before the first table
 _WANDB_STEPS = ("global_step", "_step")
+_WANDB_OWN = frozenset({"_step", "_timestamp", "_runtime"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +64,15 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Container:
     """A kind of file: `file_names` describes the names (in lower case) that it has, `keys` sees the keys in its head
-    (raises `LogError` for other files), `read` reads it given the step keys of a tag map."""
+    (raises `LogError` for other files), `read` reads it given the step keys of a tag map. `covers` names the folders
+    around a file whose logs repeat what is in it."""
 
     name: str
     rank: int
     file_names: re.Pattern[str]
     keys: Callable[[Path], frozenset[str]]
     read: Callable[[Path, Sequence[str]], Part]
+    covers: Callable[[Path], tuple[Path, ...]] = lambda _path: ()
 
 
 def container_of(path: Path) -> Container | None:
@@ -108,9 +116,21 @@ def _from_events(events: EventFile) -> Part:
 def _read_wandb(path: Path, step_keys: Sequence[str]) -> Part:
     found = read_wandb_file(path)
     part = _from_table(found.history, (*step_keys, *_WANDB_STEPS))
+    none = np.empty(0)
+    config, odd = wandb_config(path, float(np.nanmax(found.history.numbers.get("_step", none), initial=-np.inf)))
+    tracks = {key: track for key, track in part.source.tracks.items() if key not in _WANDB_OWN}
+    tracks = _timed(tracks, found.history.numbers.get("_timestamp", none))
     # W&B's own counter counts calls of log(), whatever the loop counts.
-    source = replace(part.source, counted=part.source.counted or part.step_key == "_step")
-    return replace(part, source=source, settings={**part.settings, **found.config})
+    source = replace(part.source, tracks=tracks, counted=part.source.counted or part.step_key == "_step")
+    settings = {**part.settings, **config, **found.config}
+    return replace(part, source=source, settings=settings, issues=(*part.issues, *odd))
+
+
+def _timed(tracks: Mapping[str, Track], clock: NDArray[np.float64]) -> dict[str, Track]:
+    """The tracks of a table with the wall times of its rows, seconds since the epoch, shape (rows,) or empty."""
+    if not clock.size:
+        return dict(tracks)
+    return {key: replace(track, wall_time=clock[track.order.astype(np.intp)]) for key, track in tracks.items()}
 
 
 def _mlflow_keys(path: Path) -> frozenset[str]:
@@ -125,6 +145,7 @@ CONTAINERS = (
         "trainer_state", 0, re.compile(r"trainer_state\.json"),
         lambda path: _columns(read_trainer_state(path)),
         lambda path, steps: _from_table(read_trainer_state(path), steps),
+        superseded_by,
     ),
     Container(
         "jsonl", 0, re.compile(r".*\.(jsonl?|ndjson)(\.gz)?"),
@@ -137,7 +158,7 @@ CONTAINERS = (
         lambda path, steps: _from_table(read_table(path), steps),
     ),
     Container(
-        "parquet", 1, re.compile(r".*\.(parquet|pq)"),
+        "parquet", 1, re.compile(PARQUET_NAMES),
         lambda path: _columns(read_parquet(path, head=_HEAD)),
         lambda path, steps: _from_table(read_parquet(path), steps),
     ),
@@ -145,6 +166,7 @@ CONTAINERS = (
         "wandb", 1, re.compile(r"run-.*\.wandb"),
         lambda path: _columns(read_wandb_file(path).history),
         _read_wandb,
+        beside_wandb,
     ),
     Container(
         "mlflow", 1, re.compile(r"meta\.yaml"),

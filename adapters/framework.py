@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rl_diagnose.errors import LogError
+from rl_diagnose.errors import LogError, UsageError
 from rl_diagnose.logs.adapter import RunSource, Sniff
 from rl_diagnose.signals.run import ConfigValue, LogIssue, Run
 from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .action_space import infer_action_space
-from .assemble import assemble
+from .assemble import assemble, number_iterations
 from .containers import CONTAINERS, container_of, head_keys
 from .settings import settings_file, settings_text
 from .tagmap import load_tag_map, named_algorithm
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rl_diagnose.logs.adapter import Folder, ReadOptions
     from rl_diagnose.signals.run import ActionSpace, Series
 
+    from .assemble import Assembled
     from .containers import Container, Part
     from .sessions import LogSource, Track
     from .tagmap import AlgorithmRule, TagMap
@@ -47,8 +48,8 @@ __all__ = ["MapAdapter", "own"]
 _BUILT_IN, _OWN = 0.92, 1.0
 _RANKS = 1 + max(container.rank for container in CONTAINERS)
 _MIRRORS = ("console", "parquet", "wandb")
-_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 _ENV_SETTINGS = ("env", "env_id", "env_name", "task")
+_ESTIMATOR_SETTINGS = ("algorithm/adv_estimator", "advantage_estimator", "algo/advantage/estimator")
 _ALGORITHM_SETTINGS = ("algo", "algorithm", "algorithm/class_name", "exp_name")
 
 
@@ -94,12 +95,15 @@ class MapAdapter:
         found = self.tag_map.fingerprints(keys)
         if together and found:  # what mirrors the run's own files is no second run
             alone = [path for path in alone if getattr(container_of(path), "name", "") not in _MIRRORS]
-        sources = [RunSource(path, (path,)) for path in alone]
-        if len(found) >= 2 and not _is_earlier_checkpoint(folder.path):
-            sources.insert(0, RunSource(folder.path, (*together, *self._settings(folder.path))))
+        beside = self._settings(folder.path)
+        joined = len(found) >= 2
+        theirs = beside if len(alone) == 1 and not joined else []  # of several, whose would they be?
+        sources = [RunSource(path, (path, *theirs), _covered([path])) for path in alone]
+        if joined:
+            sources.insert(0, RunSource(folder.path, (*together, *beside), _covered(together)))
         if not sources:
             return Sniff(0.0, "")
-        shown = found if len(found) >= 2 else self.tag_map.fingerprints(head_keys_of(alone[0]))
+        shown = found if joined else self.tag_map.fingerprints(head_keys_of(alone[0]))
         listed = ", ".join(shown[:4]) + (" …" if len(shown) > 4 else "")
         return Sniff(_BUILT_IN if self.file is None else _OWN, f"{self.title}'s keys: {listed}", tuple(sources))
 
@@ -115,7 +119,7 @@ class MapAdapter:
         algorithm = self._algorithm(layers, source.path, settings)
         name = algorithm.id if algorithm else None
         assembled = assemble(layers, self.tag_map, algorithm=name, options=options)
-        series, off = self._computed(assembled.series)
+        series, off = self._computed(self._numbered(assembled))
         if not any(len(one) for one in series.values()):
             raise LogError(
                 "none of its log files holds a number", place=source.path, hint="; ".join(i.message for i in issues[:3])
@@ -157,7 +161,7 @@ class MapAdapter:
         parts: list[tuple[Container, Part]] = []
         settings: dict[str, object] = {}
         issues: list[LogIssue] = []
-        beside = set(self._settings(source.path))
+        beside = set(self._settings(source.path if source.path.is_dir() else source.path.parent))
         for path in source.files:
             try:
                 if path in beside:
@@ -198,14 +202,33 @@ class MapAdapter:
     def _algorithm(
         self, layers: Iterable[Iterable[LogSource]], path: Path, settings: Mapping[str, object]
     ) -> AlgorithmRule | None:
-        """By the run's name, else by its settings, else by its keys; None when none of them says it."""
-        words = [path.name, *(str(settings[key]) for key in _ALGORITHM_SETTINGS if isinstance(settings.get(key), str))]
-        for word in words:
+        """By what its settings call the estimator of advantages (some trainers are called after one algorithm, whatever
+        they run), else by the run's name, its other settings, and its keys; None when none of them says it.
+        """
+        estimator, other = (
+            [str(settings[key]) for key in keys if isinstance(settings.get(key), str)]
+            for keys in (_ESTIMATOR_SETTINGS, _ALGORITHM_SETTINGS)
+        )
+        for word in (*estimator, path.name, *other):
             named = named_algorithm(word, self.tag_map.algorithms)
             if named is not None:
                 return named
+        for rule in self.tag_map.algorithms:
+            if (
+                rule.attributes
+                and settings.keys() >= {*rule.attributes}
+                and settings.keys().isdisjoint(rule.without_attributes)
+            ):
+                return rule
         keys = [key for layer in layers for one in layer for key in one.tracks]
         return next(iter(self.tag_map.algorithms_by_keys(keys)), None)
+
+    def _numbered(self, assembled: Assembled) -> dict[str, Series]:
+        """The series, with the number of the iteration where that is what the steps count (from 0 or from 1)."""
+        if self.tag_map.x_axis != "iterations":
+            return assembled.series
+        first = min((float(one.step.min()) for one in assembled.series.values() if len(one)), default=0.0)
+        return number_iterations(assembled, lambda step: step - min(first, 1.0))
 
     def _computed(self, series: dict[str, Series]) -> tuple[dict[str, Series], list[LogIssue]]:
         """The series without those that are 0 throughout because the framework did not compute them."""
@@ -218,8 +241,11 @@ class MapAdapter:
         """Hyper-parameters under their canonical names. A nested setting is known by its whole path (with slashes or
         dots) or by its last part; of two for one name the whole path and then the shallower one counts."""
         config: dict[str, ConfigValue] = {}
+        plain = {key.replace("/", "."): value for key, value in settings.items()}
+        off = {key for key, switch in self.tag_map.switches if plain.get(switch) is False}
+        counting = [(key, value) for key, value in settings.items() if key.replace("/", ".") not in off]
         for whole in (True, False):
-            for key, value in sorted(settings.items(), key=lambda item: item[0].count("/")):
+            for key, value in sorted(counting, key=lambda item: (item[0].count("/"), item[0])):
                 spellings = (key, key.replace("/", ".")) if whole else (re.split(r"[/.]", key)[-1],)
                 names = (self.tag_map.config_name(spelling, algorithm) for spelling in spellings)
                 name = next((name for name in names if name is not None), None)
@@ -234,7 +260,9 @@ class MapAdapter:
 def own(file: Path) -> MapAdapter:
     """The adapter of a user's own tag map. Raises `UsageError` for a map that cannot be used."""
     adapter = MapAdapter(f"tag map {file.name}", file=file)
-    assert adapter.tag_map  # noqa: S101 - read here, so that a wrong map is named before any log is looked at
+    if len(adapter.tag_map.fingerprint) < 2:  # read here, so that a wrong map is named before any log is looked at
+        fact = "the tag map has no two keys as fingerprint, so no log would ever fit it"
+        raise UsageError(fact, place=file, hint="list the keys that only these logs have under fingerprint")
     return adapter
 
 
@@ -244,18 +272,20 @@ def head_keys_of(path: Path) -> frozenset[str]:
     return frozenset().union(*(head_keys(one, path) for one in ([container] if container else CONTAINERS)))
 
 
-def _is_earlier_checkpoint(folder: Path) -> bool:
-    """True for ``checkpoint-200`` beside ``checkpoint-300``: the later one holds the whole history."""
-    match = _CHECKPOINT.fullmatch(folder.name)
-    if match is None:
-        return False
-    later = (_CHECKPOINT.fullmatch(other.name) for other in folder.absolute().parent.iterdir() if other.is_dir())
-    return any(other is not None and int(other[1]) > int(match[1]) for other in later)
+def _covered(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders whose logs repeat what is in these files."""
+    return tuple(place for path in paths if (container := container_of(path)) for place in container.covers(path))
 
 
 def _through(track: Track, x: Floats, y: Floats, at: Floats) -> Track:
-    """The track with its steps read off the polyline (x, y) at `at`."""
-    return replace(track, step=np.interp(at, x, y))
+    """The track with its steps read off the polyline (x, y) at `at`; of several points at one x the later counts."""
+    known = np.isfinite(x) & np.isfinite(y)
+    order = np.argsort(x[known], kind="stable")
+    rising, heights = x[known][order], y[known][order]
+    if not rising.size:
+        return track
+    last = np.append(rising[1:] != rising[:-1], True)
+    return replace(track, step=np.interp(at, rising[last], heights[last]))
 
 
 def _inferred(series: Mapping[str, Series]) -> ActionSpace:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .named_columns import NamedColumns
-from .readers.parquet import read_parquet
+from .readers.parquet import PARQUET_NAMES, read_parquet
 
 __all__ = ["ADAPTER"]
 
@@ -13,5 +13,6 @@ ADAPTER = NamedColumns(
     name="parquet",
     title="Parquet tables (columns recognised by name, or by --map)",
     read_file=read_parquet,
-    file_names=re.compile(r".*\.(parquet|pq)"),
+    file_names=re.compile(PARQUET_NAMES),
+    quiet=True,
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rl_diagnose.errors import LogError
 
 from .named_columns import NamedColumns
+from .readers.wandb_beside import beside_wandb
 from .readers.wandb_file import read_wandb_file
 
 if TYPE_CHECKING:
@@ -32,4 +33,5 @@ ADAPTER = NamedColumns(
     title="W&B offline runs (keys recognised by name, or by --map)",
     read_file=read_history,
     file_names=re.compile(rf".*\{_ENDING}"),
+    covers=beside_wandb,
 )

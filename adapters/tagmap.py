@@ -119,7 +119,8 @@ class TagMap:
     keys that are understood but are no signal, `fingerprint` keys that only this framework writes, `lags` how many
     iterations a key's values are behind the rows they are logged in (by key prefix), `config_keys` the framework's
     names of hyper-parameters, each with the canonical name and the algorithms for which it means that (empty = all).
-    Keys below `update_scopes` are at a count of updates although the map's axis is environment steps; signals in
+    Of `switches`, each a setting's name and that of a boolean beside it, the first counts only where the second is not
+    False. Keys below `update_scopes` are at a count of updates although the map's axis is environment steps; signals in
     `off_when_zero` were not computed where they are 0 throughout. `files` are the names that the framework gives its
     tables (``*`` stands for any text), `settings` the files of settings as seen from the run's folder,
     `settings_texts` the tags of texts that hold settings.
@@ -140,6 +141,7 @@ class TagMap:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     settings_texts: tuple[str, ...] = ()
+    switches: tuple[tuple[str, str], ...] = ()
     title: str = ""
     _by_key: Mapping[str, tuple[TagRule, ...]] = field(init=False, repr=False, compare=False)
 
@@ -289,6 +291,7 @@ def _build(data: Any, place: str) -> TagMap:
         files=tuple(_texts(data.get("files", ()))),
         settings=tuple(_texts(data.get("settings", ()))),
         settings_texts=tuple(_texts(data.get("settings_texts", ()))),
+        switches=tuple((str(key), str(switch)) for key, switch in data.get("switches", {}).items()),
     )
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["read_console", "read_console_file"]
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_NUMPY = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # how numbers of NumPy 2 print themselves
 _ACTOR = re.compile(r"^\s*\([A-Za-z_][^()]{0,80}pid=\d+[^()]{0,80}\)\s?")
 # Possessive: without them a long line that nearly fits takes time that grows with the square of its length.
 _RULE = re.compile(r"^\s*+[-─━=+┌└├╔╚]{6,}+[-─━=+┐┘┤╗╝\s]*+$")
@@ -86,7 +87,7 @@ def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str,
     section = ""
     block: dict[str, object] | None = None  # an rsl_rl block
     for raw in lines:
-        line = _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE]
+        line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
         row = _ROW.match(line)
         if row:
             if block:

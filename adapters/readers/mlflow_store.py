@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,8 +89,13 @@ def _params(root: Path) -> dict[str, float | int | bool | str]:
         return params
     for path in sorted(p for p in root.rglob("*") if p.is_file() and not p.is_symlink()):
         text = path.read_bytes()[:MAX_PARAM].decode("utf-8", "replace").strip()
-        parsed = number(text)
-        params[path.relative_to(root).as_posix()] = (
-            {"true": True, "false": False}.get(text.lower(), text) if parsed is None else parsed
-        )
+        params[path.relative_to(root).as_posix()] = _param(text)
     return params
+
+
+def _param(text: str) -> float | int | bool | str:
+    """A parameter as what it means: MLflow writes all of them as text."""
+    if re.fullmatch(r"[-+]?\d{1,18}", text):
+        return int(text)
+    parsed = number(text)
+    return {"true": True, "false": False}.get(text.lower(), text) if parsed is None else parsed

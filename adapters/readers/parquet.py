@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
     from polars import Series
 
-__all__ = ["read_parquet"]
+__all__ = ["PARQUET_NAMES", "read_parquet"]
 
 MAX_ROWS = 50_000_000
 MAX_COLUMNS = 10_000
 _HEAD_ROWS = 64
+PARQUET_NAMES = r"(?!completions_\d+\.).*\.(parquet|pq)"
+"""Names (in lower case) of files that may be logs; TRL's ``completions_<step>.parquet`` hold texts."""
 
 
 def read_parquet(path: Path, *, head: int | None = None) -> Table:

@@ -53,7 +53,10 @@ def read_wandb_file(path: Path) -> WandbFile:
 
     Raises `LogError` for an empty file, a foreign header, or a file without any history.
     """
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
     if not data:
         raise LogError("the W&B file is empty (0 bytes): nothing was logged", place=path)
     if not data.startswith(MAGIC):

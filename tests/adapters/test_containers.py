@@ -149,6 +149,7 @@ def test_a_tag_map_of_ones_own_goes_before_all_others(tmp_path: Path) -> None:
         ("reward.train", "reward.trian", "is not a signal"),
         ("rules:", "rule:", "cannot be used"),
         ("env_steps", "miles", "is not an x axis"),
+        ("fingerprint: [zeta, omega]", "fingerprint: [zeta]", "no two keys as fingerprint"),
     ],
 )
 def test_a_tag_map_that_cannot_be_used_is_named(tmp_path: Path, old: str, new: str, fact: str) -> None:

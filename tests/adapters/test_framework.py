@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -128,3 +129,19 @@ def test_a_real_rsl_rl_run_counts_iterations_and_reads_its_adaptive_learning_rat
     assert (run.framework, run.algorithm, run.x_axis) == ("rsl_rl", "ppo", "iterations")
     assert {"reward.train", "value.loss", "optim.learning_rate", "policy.std"} <= set(run.series)
     assert len(run.series["reward.train"]) > 250
+
+
+def test_a_counter_with_gaps_and_a_restart_puts_no_point_under_a_wrong_step(
+    tmp_path: Path, write_events: Callable[[Path, Iterable[tuple[str, float, float, float]]], Path]
+) -> None:
+    counter = "ray/tune/num_env_steps_sampled_lifetime"
+    points: list[tuple[str, float, float, float]] = []
+    for clock, iteration in enumerate((1, 2, 3, 4, 2, 3, 4, 5, 6)):  # restarted from iteration 2
+        points.append(("ray/tune/env_runners/episode_return_mean", iteration, clock, iteration))
+        points.append(("ray/tune/training_iteration", iteration, clock, iteration))
+        points.append((counter, iteration, clock, float("nan") if clock == 2 else iteration * 1000.0))
+    write_events(tmp_path / "PPO_1" / "events.out.tfevents.1.host", points)
+    series = load_run(tmp_path / "PPO_1").series["reward.train"]
+    assert dict(zip(series.step.tolist(), series.value.tolist(), strict=True)) == {
+        1000.0 * i: float(i) for i in range(1, 7)
+    }
