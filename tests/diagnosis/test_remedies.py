@@ -227,6 +227,7 @@ def test_the_code_before_follows_the_algorithm_too() -> None:
     )
 
     def before(algorithm: str) -> str | None:
-        return plan(remedy, replace(context({"t": 0.01}, {"tau": 0.02}), algorithm=algorithm)).before
+        code: str | None = plan(remedy, replace(context({"t": 0.01}, {"tau": 0.02}), algorithm=algorithm)).before
+        return code
 
     assert [before(name) for name in ("sac", "td3", "ddpg")] == ["sac 0.02", "td3 had 0.02", "tau 0.02"]
