@@ -6,8 +6,8 @@ the log, and no pair (a, b) can raise those without lowering what is said with g
 stated, not by what was true, leaves the fit unbiased.
 
 A change is kept only if it lowers the log-loss of groups that were left out, by more than its standard error over
-runs; a richer one only if it beats the simpler one in the same way. Otherwise the numbers stay as they are (a = 1, b = 0), and count as calibrated only if they are right within
-`TOLERANCE`.
+runs; a richer one only if it beats the simpler one in the same way. Otherwise the numbers stay as they are (a = 1,
+b = 0), and count as calibrated only if they are right within `TOLERANCE`.
 """
 
 from __future__ import annotations
