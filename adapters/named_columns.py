@@ -86,6 +86,8 @@ class NamedColumns:
             if not named and not self.file_names.fullmatch(path.name.lower()):
                 continue
             score, reason = self._judge(path, named=named)
+            if not score and self._is_foreign(path):
+                continue  # what its own kind's reader says of it is the reason
             reasons.append(reason if named else f"{path.name}: {reason}")
             if score > 0:
                 sources.append(RunSource(path, (path,), self.covers(path)))
@@ -93,9 +95,7 @@ class NamedColumns:
         if sources:
             best = scores.index(max(scores))
             reason = next(r for r in reasons if named or r.startswith(f"{sources[best].path.name}: "))
-            place = sources[best].path
-            foreign = container_of(place) is not None and not self.file_names.fullmatch(place.name.lower())
-            share = (_OTHER_NAME if foreign else 1.0) if named else self.weight
+            share = (_OTHER_NAME if self._is_foreign(sources[best].path) else 1.0) if named else self.weight
             score = round(share * scores[best], 3)
             return Sniff(score, reason, tuple(sources))
         return Sniff(0.0, "" if self.quiet and not named else "; ".join(reasons[:3]))
@@ -128,6 +128,10 @@ class NamedColumns:
             adapter_reason=f"{algorithm} by its columns" if algorithm else "algorithm unknown",
         )
 
+    def _is_foreign(self, path: Path) -> bool:
+        """True for a file whose name speaks for another kind of file."""
+        return not self.file_names.fullmatch(path.name.lower()) and container_of(path) is not None
+
     def _judge(self, path: Path, *, named: bool) -> tuple[float, str]:
         """Score and reason for one file; `named` says that the user gave the file itself rather than its folder."""
         try:
@@ -145,11 +149,18 @@ class NamedColumns:
             return 0.0, f"there are not two columns of numbers (columns: {listed})"
         if self.quiet and not named and not columns.rules:
             return 0.0, f"no column is known to be a signal (columns: {listed})"
+        if self.quiet and not columns.rules and _stands_still(table, columns.step):
+            return 0.0, f"no column is known to be a signal, and {columns.step} never moves (columns: {listed})"
         if columns.step is None and not rewarding:
             return (_LEAST if named else 0.0), f"no column is known to be a step or a reward (columns: {listed})"
         return round(
             min(_MOST, _LEAST + _PER_SIGNAL * len(columns.rules)), 2
         ), f"columns recognised: {_listed(recognised)}"
+
+
+def _stands_still(table: Table, column: str | None) -> bool:
+    """True for a column of steps with one value: a script's count of what it is about to do, and no progress."""
+    return column is not None and bool(np.nanmin(table.numbers[column]) == np.nanmax(table.numbers[column]))
 
 
 def _refuse(table: Table, columns: Columns, path: Path) -> None:

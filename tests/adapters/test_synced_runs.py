@@ -191,3 +191,30 @@ def test_what_is_no_trainer_state_is_refused(tmp_path: Path, content: str) -> No
     (tmp_path / "trainer_state.json").write_text(content, "utf-8")
     with pytest.raises((NoReadableRunError, LogError)):
         load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fact"),
+    [("run-x.wandb", b"", "the W&B file is empty"), ("x.parquet", b"PAR1", "the Parquet file is damaged")],
+)
+def test_a_file_that_is_named_is_refused_for_what_its_own_kind_says(
+    tmp_path: Path, name: str, content: bytes, fact: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(NoReadableRunError) as caught:
+        find_runs(tmp_path / name)
+    assert fact in caught.value.fact
+    assert "text" not in caught.value.fact
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_script_that_died_before_its_first_step_left_no_run(tmp_path: Path, named: bool) -> None:
+    text = (
+        "Total training steps: 30\n"
+        "Before critic FSDP, memory allocated (GB): 0.0, memory reserved (GB): 0.0\n"
+        "Total steps: 30, num_warmup_steps: 0\n"
+        "Error executing job with overrides: ['data.train_batch_size=256', 'critic.optim.lr=1e-5']\n"
+    )
+    (tmp_path / "train.log").write_text(text, "utf-8")
+    with pytest.raises(NoReadableRunError):
+        find_runs(tmp_path / "train.log" if named else tmp_path)
