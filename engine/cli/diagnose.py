@@ -59,6 +59,10 @@ def parser() -> Parser:
         "-o", "--output", metavar="FILE", help="write to FILE (.html, .md, .json or .txt) instead of the terminal"
     )
     options.add_argument(
+        "--patch-file", metavar="FILE",
+        help="write the change that the most probable finding asks for to FILE, as a script for the run's framework",
+    )  # fmt: skip
+    options.add_argument(
         "--fail-at", type=probability, metavar="P",
         help="exit with 1 when a cause has at least this probability, above 0 and up to 1",
     )  # fmt: skip
@@ -81,6 +85,8 @@ def run(options: argparse.Namespace) -> int:
     target_format = (options.format or "rich") if to_stdout else output.format_for(options.output, options.format)
     if not to_stdout:
         output.check_target(options.output)
+    if options.patch_file is not None:
+        _check_patch_file(options)
     with progress_bar("Reading runs") as progress:
         result = diagnose(
             where,
@@ -101,6 +107,8 @@ def run(options: argparse.Namespace) -> int:
         _write(result, target_format, options)
     if nothing is not None:
         raise nothing
+    if options.patch_file is not None:
+        _write_patch(result, options.patch_file)
     return _exit_code(result, project.fail_at if options.fail_at is None else options.fail_at)
 
 
@@ -136,12 +144,42 @@ def _print(result: Diagnosis, target_format: str, options: argparse.Namespace) -
     Console(file=sys.stdout, width=options.width).print(renderable(result, verbose=options.verbose))
 
 
+def _check_patch_file(options: argparse.Namespace) -> None:
+    """Raises `UsageError` where the script has no file of its own, before anything is read."""
+    from pathlib import Path
+
+    from ..errors import UsageError
+    from .output import check_target
+
+    if options.patch_file == "-":
+        raise UsageError("the script needs a file", place="--patch-file", hint="name one: --patch-file fix.py")
+    target = check_target(options.patch_file)
+    if options.output is not None and target == Path(options.output).resolve():
+        raise UsageError("report and script have the same file", place=options.patch_file, hint="choose another name")
+
+
+def _write_patch(result: Diagnosis, name: str) -> None:
+    """Write the script, or say why there is none and leave the file as it is."""
+    from ..report.patch import to_script
+    from . import output
+
+    script, words = to_script(result)
+    if script is None:
+        sys.stderr.write(f"{name} is not written: {words}\n")
+        return
+    output.write_file(output.check_target(name, _read(result)), script)
+    sys.stderr.write(f"{name}: {words}\n")
+
+
+def _read(result: Diagnosis) -> list[str]:
+    return [file for run in result.runs for file in (*run.files, run.path)]
+
+
 def _write(result: Diagnosis, target_format: str, options: argparse.Namespace) -> None:
     from ..report.words import summary
     from . import output
 
-    read = [file for run in result.runs for file in (*run.files, run.path)]
-    target = output.check_target(options.output, read)
+    target = output.check_target(options.output, _read(result))
     output.write_file(target, _text(result, target_format, options))
     sys.stderr.write(f"{options.output}: {summary(result)}\n")
 

@@ -28,6 +28,7 @@ _SUFFIXES = {
 _HEADS = (
     b"# rl-diagnose report",
     b"rl-diagnose report",
+    b"# rl-diagnose patch\n",
     b"<!doctype html>\n<!-- rl-diagnose report",
     b'{\n  "schema": "rl-diagnose/',
 )
