@@ -106,7 +106,9 @@ def assigned(code: str) -> list[tuple[str, str]]:
 def run(code: str, space: dict[str, Any]) -> Any:
     """Run the code as a user would paste it; the value of its last line where that is an expression, else None."""
     tree = ast.parse(code)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    end = tree.body[-1] if tree.body else None
+    last = end if isinstance(end, ast.Expr) else None
+    tree.body = tree.body[:-1] if last is not None else tree.body
     exec(compile(tree, "patch", "exec"), space)  # noqa: S102 - our own rulebooks' code
     return None if last is None else eval(compile(ast.Expression(last.value), "patch", "eval"), space)  # noqa: S307
 

@@ -9,11 +9,11 @@ import pytest
 
 sb3 = pytest.importorskip("stable_baselines3")
 
-from rl_diagnose import diagnose
-from rl_diagnose.logs.load import load_run
-from rl_diagnose.verify.check import verify_runs
+from rl_diagnose import diagnose  # noqa: E402 - after the skip
+from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
+from rl_diagnose.verify.check import verify_runs  # noqa: E402 - after the skip
 
-from .patches import run
+from .patches import run  # noqa: E402 - after the skip
 
 HALF = 25_600
 RATE = 1e-3

@@ -44,7 +44,7 @@ def names() -> dict[str, Any]:
 def environment(algorithm: str) -> Any:
     import gymnasium as gym
 
-    class Masked(gym.Wrapper):  # type: ignore[misc]
+    class Masked(gym.Wrapper):
         def action_masks(self) -> Any:
             return np.ones(2, dtype=bool)
 

@@ -47,8 +47,8 @@ def script(result: Diagnosis) -> str:
 def test_the_code_after_is_live_and_everything_else_is_commented_out() -> None:
     text = script(with_plans(PLAN))
     assert [ast.unparse(node) for node in ast.parse(text).body] == ["model.ent_coef = 0.03"]
-    for words in ("# model.ent_coef = 0.01", "entropy_coef: 0.01 (from config.yml) → 0.03", "# Expected: policy.entropy"):
-        assert words in text
+    said = ("# model.ent_coef = 0.01", "# entropy_coef: 0.01 (from config.yml) → 0.03", "# Expected: policy.entropy")
+    assert all(words in text for words in said)
 
 
 def test_code_of_several_lines_keeps_its_shape() -> None:
