@@ -44,19 +44,23 @@ def apply_platt(p: Floats, a: float, b: float) -> Floats:
     return np.where(np.isnan(p), np.nan, _sigmoid(a * _logit(p) + b))
 
 
-def fit_platt(p: ArrayLike, y: ArrayLike, *, shrinkage: float = 1.0, iterations: int = 100) -> tuple[float, float]:
+def fit_platt(
+    p: ArrayLike, y: ArrayLike, *, shrinkage: float = 1.0, iterations: int = 100, fixed_b: float | None = None
+) -> tuple[float, float]:
     """(a, b) minimising the log-loss, shrunk toward (1, 0) by a Gaussian prior of precision `shrinkage`.
 
-    Newton's method on two parameters; `a` is kept above 0.01.
+    Newton's method on two parameters, or on `a` alone where `fixed_b` is given; `a` is kept above 0.01.
     """
     stated, present = _known(p, y)
     x = np.stack([_logit(stated), np.ones_like(stated)], axis=1)
-    theta, prior = np.array([1.0, 0.0]), np.array([1.0, 0.0])
+    theta, prior = np.array([1.0, fixed_b or 0.0]), np.array([1.0, 0.0])
+    free = np.array([True, fixed_b is None])
     for _ in range(iterations):
         q = _sigmoid(x @ theta)
         gradient = x.T @ (q - present) + shrinkage * (theta - prior)
         hessian = (x * (q * (1 - q))[:, None]).T @ x + shrinkage * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
+        step = np.zeros(2)
+        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
         theta = theta - step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
         theta[0] = max(theta[0], 0.01)
         if float(np.abs(step).max()) < 1e-9:

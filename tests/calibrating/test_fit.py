@@ -79,6 +79,16 @@ def test_words_are_fitted_where_the_book_uses_them_and_win_where_they_are_what_i
     assert word.fitted == pytest.approx(0.5, abs=0.08)
 
 
+def test_a_corpus_that_is_richer_in_faults_than_the_priors_expect_raises_nothing() -> None:
+    # Two signs of three, which the book takes for a faint hint, always mean the cause here.
+    faults = ["rate"] * 80 + ["healthy"] * 80
+    mu = np.zeros((160, len(CAUSES) * SIGNS))
+    mu[:80, 0] = mu[80:, 3] = 1.0
+    fit = calibrate(measured(book(), mu, faults, ["a", "b"] * 80))
+
+    assert fit.candidates[1].b == 0.0
+
+
 def test_too_few_harmed_runs_are_refused_with_their_number() -> None:
     faults = ["rate"] * 19 + ["healthy"] * 40
     made = measured(book(), np.zeros((59, len(CAUSES) * SIGNS)), faults, ["a", "b"] * 29 + ["a"])

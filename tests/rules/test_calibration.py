@@ -91,3 +91,14 @@ def test_the_calibration_error_is_zero_for_shares_that_come_true_and_the_gap_oth
 
 def test_figures_of_nothing_are_unknown() -> None:
     assert all(np.isnan(figure([], [])) for figure in (brier, log_loss, ece))
+
+
+def test_with_a_fixed_offset_the_slope_alone_is_fitted() -> None:
+    rng = np.random.default_rng(2)
+    p = rng.uniform(0.02, 0.98, 4000)
+    y = (rng.random(4000) < apply_platt(p, 0.5, 1.0)).astype(float)
+    a, b = fit_platt(p, y, fixed_b=0.0)
+
+    assert b == 0.0
+    losses = {slope: log_loss(apply_platt(p, slope, 0.0), y) for slope in (a - 0.05, a, a + 0.05)}
+    assert min(losses, key=lambda slope: losses[slope]) == a
