@@ -193,7 +193,8 @@ def _candidate(
         test = group[pairs.run] == name
         held[test] = _predict(kind, measured, pairs, read, used, group != name)[3][test]
     p, y = held[read], pairs.y[read]
-    saved = np.bincount(pairs.run[read], _loss(pairs.p[read], y) - _loss(p, y), minlength=len(measured.answers))
+    lost = _loss(pairs.p[read], y) - _loss(p, y)
+    saved = np.bincount(pairs.run[read], lost, minlength=len(measured.answers)).astype(np.float64)
     gain, noise = float(saved.sum()), float(np.sqrt((saved**2).sum()))
     inside, outside = figures(in_sample[read], y), figures(p, y)
     return Candidate(kind, a, b, words, inside, outside, reliability(p, y), gain, noise), saved
