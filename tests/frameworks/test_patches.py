@@ -119,9 +119,10 @@ def test_sb3_makes_and_trains_what_the_patch_names(one: Shown) -> None:
 
 @pytest.mark.parametrize("one", ids(AROUND))
 def test_sb3_trains_in_the_environment_that_the_patch_makes(one: Shown) -> None:
+    space = names()
     plain = "gym.wrappers" in one.code
     inside = environment(one.algorithm) if plain else vectorised(one.algorithm)
-    space = {**names(), "env": inside, "FACTOR": 0.1}
+    space |= {"env": inside, "FACTOR": 0.1}
     run(one.code, space)
     assert space["env"] is not inside
     if one.algorithm != "maskable_ppo":  # a wrapper hides the masks, which is the user's own wiring
