@@ -201,7 +201,7 @@ def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
             positive_inf=int(np.isposinf(value).sum()),
             negative_inf=int(np.isneginf(value).sum()),
             first_step=float(track.step[~finite][0]),
-            benign=nan if rule.benign else 0,
+            benign=nan if rule.benign else _empty_windows(rule.signal, value),
         )
     estimator = rule.estimator
     if rule.negative_estimator is not None and (value[finite] < _SIGNIFICANTLY_NEGATIVE).any():
@@ -223,6 +223,16 @@ def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
         x_axis=x_axis,
         non_finite=non_finite,
     )
+
+
+def _empty_windows(signal: str, value: NDArray[np.float64]) -> int:
+    """NaNs that are means over no episode at all: frameworks write them while none has finished, before the first and
+    between two. A NaN that lasts to the end of a log which had numbers is none of these."""
+    if not signal.startswith(("reward.", "episode.")):
+        return 0
+    missing = np.isnan(value)
+    numbers = np.flatnonzero(~missing)
+    return int(missing[: numbers[-1]].sum() if numbers.size else missing.sum())
 
 
 def _overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -173,6 +173,23 @@ def _kl_scaled(run: Run) -> Series | None:
     return _made(kl, "policy.kl_scaled", value, "KL / (ε²/2)")
 
 
+def _rollout_steps(run: Run) -> Series | None:
+    """Env steps from one row to the next over iterations from one to the next; where rows skip iterations but do not
+    say so this is too large, never too small."""
+    for signal in ("value.loss", "policy.loss", "policy.kl", "reward.train"):
+        series = run.series.get(signal)
+        if series is None or series.x_axis != "env_steps" or np.isfinite(series.iteration).sum() < 2:
+            continue
+        rows = np.isfinite(series.iteration)
+        step, iteration = series.step[rows], series.iteration[rows]
+        value = np.full(series.value.shape, np.nan)
+        gone = np.diff(iteration)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value[np.flatnonzero(rows)[1:]] = np.where(gone > 0, np.diff(step) / gone, np.nan)
+        return _made(series, "time.rollout_steps", value, "steps / iterations between rows")
+    return None
+
+
 def _reward_gap(run: Run) -> Series | None:
     train, evaluation = run.series.get("reward.train"), run.series.get("reward.eval")
     if train is None or evaluation is None:
@@ -220,6 +237,7 @@ DERIVED: dict[str, Callable[[Run], Series | None]] = {
     "policy.kl_implied": _kl_implied,
     "policy.kl_residual": _kl_residual,
     "policy.kl_scaled": _kl_scaled,
+    "time.rollout_steps": _rollout_steps,
     "reward.gap": _reward_gap,
     "reward.below_best": _reward_below_best,
     "value.loss_scaled": _value_loss_scaled,

@@ -134,6 +134,22 @@ def test_a_benign_nan_is_no_issue_but_an_infinity_is(tag_map: TagMap) -> None:
     assert [issue.code for issue in harmful.issues] == ["non_finite"]
 
 
+@pytest.mark.parametrize(
+    ("values", "harmful"),
+    [
+        ([np.nan, np.nan, 1.0, 2.0], 0),  # no episode had finished yet
+        ([1.0, np.nan, 2.0, 3.0], 0),  # none finished in between
+        ([np.nan, np.nan, np.nan], 0),  # none finished at all
+        ([1.0, 2.0, np.nan, np.nan], 2),  # numbers, and then none any more
+        ([np.nan, np.inf, 1.0], 1),  # an infinity is no empty window
+    ],
+)
+def test_means_over_no_episode_are_no_divergence(tag_map: TagMap, values: list[float], harmful: int) -> None:
+    got = read(tag_map, table("t.csv", step=[10.0 * (i + 1) for i in range(len(values))], score=values))
+    assert got.series["reward.train"].non_finite.harmful == harmful
+    assert bool(got.issues) == bool(harmful)
+
+
 def test_negative_values_give_an_estimator_away(tag_map: TagMap) -> None:
     positive = read(tag_map, columns(**{"train/kl": [0.01, 0.02, -1e-9]}))
     assert positive.series["policy.kl"].semantics.estimator == "k3"

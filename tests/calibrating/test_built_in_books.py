@@ -16,7 +16,7 @@ from rl_diagnose.signals.run import Run
 from rl_diagnose.testing.corpus import read_corpus, runs_of
 
 ROOT = Path(__file__).resolve().parents[2]
-CALIBRATED = ("actor_critic", "core", "dqn", "ppo")
+CALIBRATED = ("actor_critic", "dqn", "ppo")
 
 
 @pytest.mark.parametrize("name", CALIBRATED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,19 @@ def test_the_logged_clip_range_wins_over_the_configured_one_and_without_any_ther
     assert scaled is not None
     assert scaled.value == pytest.approx([1.0, 1.0, 4.0, 4.0])
     assert get_series(run({"policy.kl": np.full(4, 0.02)}), "policy.kl_scaled") is None
+
+
+def test_steps_of_a_rollout_are_those_between_iterations_and_unknown_where_iterations_are() -> None:
+    losses = run({"value.loss": np.ones(4)}).series["value.loss"]
+    step, iteration = np.array([64.0, 128.0, 320.0, 320.0]), np.array([0.0, 1.0, 4.0, 4.0])
+    counted = replace(run({}), series={"value.loss": replace(losses, step=step, iteration=iteration)})
+    found = get_series(counted, "time.rollout_steps")
+    assert found is not None
+    assert found.value == pytest.approx([64.0, 64.0])
+    uncounted = replace(counted, series={"value.loss": replace(losses, iteration=np.full(4, np.nan))})
+    assert get_series(uncounted, "time.rollout_steps") is None
+    by_updates = replace(counted, series={"value.loss": replace(losses, iteration=iteration, x_axis="updates")})
+    assert get_series(by_updates, "time.rollout_steps") is None
 
 
 def test_entropy_is_normalised_by_the_action_space_only_where_it_is_known() -> None:
