@@ -2,6 +2,7 @@
 
     python benchmarks/accuracy.py --corpus DIR [--rules BOOK ...] [--config known|unknown] [--json OUT]
     python benchmarks/accuracy.py --corpus DIR --calibration left-out
+    python benchmarks/accuracy.py --corpus DIR --baseline
     python benchmarks/accuracy.py --corpus DIR --predictions other.csv
 
 DIR holds `labels.csv` (one row a run: what was injected and whether it did harm) and `runs/<run_id>/` (the logs). With
@@ -10,6 +11,8 @@ are added to each run, as a user would know them. `acceptable.yaml` says which c
 
 `--calibration` says with which calibration the books speak: `book` as they are, `none`, or `left-out`: for each
 environment one that is fitted to the runs of all other environments.
+
+`--baseline` compares each run with the healthy ones of its environment and algorithm, as `rl-diagnose --baseline` does.
 
 `--predictions` scores what any tool said about the runs: a CSV file with the columns run, cause and probability, one
 row a run and cause; an empty cause says that nothing was found. Names of causes are those of `acceptable.yaml`, which
@@ -26,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelled.acceptable import read_acceptable
+from labelled.baselines import against_healthy
 from labelled.calibrations import as_shipped, left_out, uncalibrated
 from labelled.corpus import read_labels
 from labelled.known import known_config
@@ -38,7 +42,12 @@ from rl_diagnose.errors import RlDiagnoseError, UsageError
 from rl_diagnose.rules.library import load_book
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from labelled.corpus import Label
     from labelled.outcomes import Outcome
+
+    from rl_diagnose.signals.run import Run
 
 ACCEPTABLE = Path(__file__).resolve().parent / "acceptable.yaml"
 
@@ -56,6 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--calibration", choices=("book", "none", "left-out"), default="book", help="which calibration (default: book)"
     )
+    parser.add_argument("--baseline", action="store_true", help="compare each run with the healthy ones of its env")
     parser.add_argument("--predictions", type=Path, metavar="FILE", help="score these instead: run, cause, probability")
     parser.add_argument("--acceptable", type=Path, default=ACCEPTABLE, metavar="FILE", help="fault → acceptable causes")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write every number and every run's outcome here")
@@ -82,7 +92,7 @@ def _diagnosed(options: argparse.Namespace) -> tuple[list[Outcome], dict[str, An
     if len(set(ids)) < len(ids):
         twice = sorted({name for name in ids if ids.count(name) > 1})
         raise UsageError(f"runs are in two of the corpora: {', '.join(twice[:5])}")
-    add = {folder: known_config(folder) if options.config == "known" else None for folder in options.corpus}
+    add = {folder: _added(folder, labels, options) for folder, labels in corpora}
     if options.calibration == "left-out":
         every = (pair for folder, labels in corpora for pair in read_labelled(folder, labels, add[folder]))
         choice = left_out(books, every, acceptable)
@@ -95,9 +105,19 @@ def _diagnosed(options: argparse.Namespace) -> tuple[list[Outcome], dict[str, An
         "config": options.config,
         "rules": options.rules or "default",
         "calibration": options.calibration,
+        "baseline": options.baseline,
         "remarks": list(choice.remarks),
         "seconds": round(time.perf_counter() - began, 2),
     }
+
+
+def _added(folder: Path, labels: Sequence[Label], options: argparse.Namespace) -> Callable[[str, Run], Run] | None:
+    """What the options add to each run: settings, or a comparison with healthy runs."""
+    config = known_config(folder) if options.config == "known" else None
+    compare = against_healthy(folder, labels) if options.baseline else None
+    if config is None or compare is None:
+        return config or compare
+    return lambda run_id, run: compare(run_id, config(run_id, run))
 
 
 def _predicted(options: argparse.Namespace) -> tuple[list[Outcome], dict[str, Any]]:

@@ -32,6 +32,7 @@ examples:
   rl-diagnose results.csv --map score=reward.train
   tail -n 2000 train.log | rl-diagnose -          what a training script printed
   rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
+  rl-diagnose runs/PPO_9 --baseline runs/PPO_3    against a run that is known to be good
   rl-diagnose inspect runs/PPO_3                  what was read, and how each key was understood
 
 other commands (rl-diagnose COMMAND --help):
@@ -53,6 +54,10 @@ def parser() -> Parser:
     options.add_argument(
         "-r", "--rules", action="append", default=[], metavar="BOOK",
         help="a rulebook: id (ppo), id with version (ppo@1.0.0) or path; may be repeated; default: by algorithm",
+    )  # fmt: skip
+    options.add_argument(
+        "--baseline", metavar="RUN_OR_DIR",
+        help="a run that is known to be good, or a folder of such runs: returns and settings are compared with it",
     )  # fmt: skip
     options.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
     options.add_argument(
@@ -96,6 +101,7 @@ def run(options: argparse.Namespace) -> int:
             house=dict(project.mapping),
             tag_maps=[*options.tag_map, *project.tag_maps],
             suppressions=project.suppressions,
+            baseline=options.baseline,
             progress=progress,
         )
     nothing = _nothing_readable(result)

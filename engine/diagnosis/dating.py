@@ -9,7 +9,7 @@ import numpy as np
 
 from ..features.derived import get_series
 from ..features.onset import find_onset, normal_band_onset
-from ..rules.book import All, Any_, Leaf, Mean, OnsetSpec, SymptomRef
+from ..rules.book import Leaf, OnsetSpec, Parts, SymptomRef
 from .described import Describer, RunSignals, features_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _leaves(condition: Condition, conditions: Mapping[str, Condition]) -> Iterat
             yield condition
         case SymptomRef(symptom=symptom):
             yield from _leaves(conditions[symptom], conditions)
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
+        case Parts(parts=parts):
             for part in parts:
                 yield from _leaves(part, conditions)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rules.book import All, Any_, Leaf, Mean, Not, SymptomRef
+from ..rules.book import Leaf, Not, Parts, SymptomRef
 from .model import CauseFinding, Evidence, Measurement, SymptomFinding
 from .numbers import number, steps, unit_words
 
@@ -67,7 +67,7 @@ def _signs(condition: Condition, conditions: dict[str, Condition], sign: int) ->
             yield from _signs(conditions[condition.symptom], conditions, sign)
         case Not():
             yield from _signs(condition.part, conditions, -sign)
-        case All() | Any_() | Mean():
+        case Parts():
             for part in condition.parts:
                 yield from _signs(part, conditions, sign)
 
@@ -125,7 +125,7 @@ def _all_leaves(condition: Condition, conditions: Mapping[str, Condition]) -> It
             yield from _all_leaves(conditions[condition.symptom], conditions)
         case Not():
             yield from _all_leaves(condition.part, conditions)
-        case All() | Any_() | Mean():
+        case Parts():
             for part in condition.parts:
                 yield from _all_leaves(part, conditions)
 

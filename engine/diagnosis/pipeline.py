@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..rules.book import Book
 from ..rules.library import default_books_for, library_problems, load_book
 from .assess import assess
+from .baseline import Baseline, read_baseline
 from .conclude import conclude
 from .model import Diagnosis, RunDiagnosis
 from .reading import Unreadable, load_run, locate, read_options, read_runs
@@ -39,6 +40,7 @@ def diagnose(
     house: Mapping[str, str] | None = None,
     tag_maps: Sequence[PathLike] = (),
     suppressions: Sequence[Suppression] = (),
+    baseline: PathLike | Baseline | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Read all runs below `path` (or several paths) and say what went wrong in each.
@@ -46,7 +48,8 @@ def diagnose(
     `rulebooks` are ids (``"ppo"``, ``"ppo@1.0.0"``), paths or loaded books; by default each run gets the book for its
     algorithm. `mapping` reads keys of the log as signals, `action_space` is an `ActionSpace` or text such as
     ``discrete:4``; `house` is a mapping that counts only where a log has the key; `tag_maps` are files of tag maps of
-    one's own. `suppressions` are the findings that count for nothing, as of today (UTC). `progress` is told (runs read,
+    one's own. `baseline` is a run, or a folder of runs, that is known to be good: returns and settings are compared
+    with it. `suppressions` are the findings that count for nothing, as of today (UTC). `progress` is told (runs read,
     runs in all).
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
@@ -56,7 +59,10 @@ def diagnose(
     paths = [os.fspath(path)] if isinstance(path, str | os.PathLike) else [os.fspath(one) for one in path]
     chosen = _books(rulebooks)
     options = read_options(mapping, action_space, house)
-    located = locate(paths, [Path(file) for file in tag_maps])
+    maps = [Path(file) for file in tag_maps]
+    if baseline is not None and not isinstance(baseline, Baseline):
+        baseline = read_baseline(os.fspath(baseline), options, maps)
+    located = locate(paths, maps)
     now = datetime.now(UTC)
     results: dict[int, RunDiagnosis] = {}
     batch: dict[int, Run] = {}
@@ -64,7 +70,7 @@ def diagnose(
         if isinstance(read, Unreadable):
             results[i] = RunDiagnosis(read.id, read.path, "unreadable", read.reason)
             continue
-        batch[i] = read
+        batch[i] = read if baseline is None else baseline.compared(read)
         if len(batch) == BATCH:
             results.update(
                 zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True)
@@ -83,7 +89,12 @@ def diagnose(
         runs=runs,
         created=now.isoformat(timespec="seconds"),
         suppressed=sum((c.probability or 0.0) >= FINDING_AT for run in runs for c in run.suppressed_findings),
-        notes=(*located.notes, *remarks, *(problem.render() for problem in library_problems())),
+        notes=(
+            *located.notes,
+            *(baseline.notes if baseline is not None else ()),
+            *remarks,
+            *(problem.render() for problem in library_problems()),
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..signals.taxonomy import is_known_signal, signal, signal_specs
+from .baseline import SIGNAL as BASELINE
 from .findings import COVERAGE_FLOOR
 from .model import NotChecked
 from .numbers import count, percent, share
@@ -76,7 +77,7 @@ def remarks(
 ) -> tuple[str, ...]:
     """What a reader should know beside the verdict. `named_algorithm`: a rulebook about some algorithm was applied;
     `used` are the signals that the rulebooks look at: a key of the log that one of them names is understood."""
-    said = []
+    said = [f"{i.message[0].upper()}{i.message[1:]}" for i in run.issues if i.code in ("baseline", "no_baseline")]
     for cause in causes:
         if cause.status != "assessed" or _probability(cause) < FINDING_AT:
             continue
@@ -179,7 +180,7 @@ def _foreign(run: Run) -> set[str]:
     else:
         about = {"all", str(run.algorithm), family, *(["ppo"] if run.algorithm in _LIKE_PPO else [])}
     actions = {"continuous": {"continuous"}, "unknown": {"continuous", "discrete"}}.get(kind, {"discrete"})
-    foreign = set()
+    foreign = set() if BASELINE in run.series else {BASELINE}
     for name, spec in signal_specs().items():
         tags = set(spec.algorithms)
         kinds = tags & {"continuous", "discrete"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rules.book import All, Any_, Leaf, Mean, Not, SymptomRef
-from ..rules.membership import mean_of_known, ramp_membership
+from ..rules.book import All, Any_, First, Leaf, Mean, Not, Parts, SymptomRef
+from ..rules.membership import first_known, mean_of_known, ramp_membership
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Step", "worked"]
 
-_WORDS = {All: "lowest of", Any_: "highest of", Mean: "mean of those that are known"}
+_WORDS = {All: "lowest of", Any_: "highest of", Mean: "mean of those that are known", First: "first that is known of"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Work:
                 below = list(self.steps(part, depth + 1))
                 yield Step(depth, "1 less", 1.0 - below[0].high, 1.0 - below[0].low)
                 yield from below
-            case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
+            case Parts(parts=parts):
                 works = [list(self.steps(one, depth + 1)) for one in parts]
                 low, high = _together(condition, [(work[0].low, work[0].high) for work in works])
                 yield Step(depth, _WORDS[type(condition)], low, high)
@@ -103,11 +103,12 @@ def _bounds(ramp: Ramp) -> tuple[float, ...]:
     return ramp.low, full_low, full_high, ramp.high
 
 
-def _together(condition: All | Any_ | Mean, parts: list[tuple[float, float]]) -> tuple[float, float]:
+def _together(condition: Parts, parts: list[tuple[float, float]]) -> tuple[float, float]:
     lows, highs = [low for low, _ in parts], [high for _, high in parts]
     if isinstance(condition, All):
         return min(lows), min(highs)
     if isinstance(condition, Any_):
         return max(lows), max(highs)
-    low, high = mean_of_known(np.array(lows)[:, None], np.array(highs)[:, None])
+    choose = mean_of_known if isinstance(condition, Mean) else first_known
+    low, high = choose(np.array(lows)[:, None], np.array(highs)[:, None])
     return float(low[0]), float(high[0])

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ..diagnosis.numbers import exact
-from ..rules.book import All, Any_, Leaf, Mean, Not, SymptomRef
+from ..rules.book import All, Any_, First, Leaf, Mean, Not, Parts, SymptomRef
 from ..rules.pages import changes, home, limits, neighbours, signs, support
 from .markdown import code, escape, fence, table
 
@@ -162,6 +162,14 @@ def _symptom(symptom: Symptom) -> list[str]:
     return [*lines, *_condition(symptom.condition, 0), ""]
 
 
+_WORDS: dict[type[Condition], str] = {
+    All: "all of (the weakest counts):",
+    Any_: "any of (the strongest counts):",
+    Mean: "the mean of:",
+    First: "the first that is known of:",
+}
+
+
 def _condition(condition: Condition, depth: int) -> Iterator[str]:
     start = f"{'  ' * depth}- "
     match condition:
@@ -172,9 +180,8 @@ def _condition(condition: Condition, depth: int) -> Iterator[str]:
         case Not(part=part):
             yield f"{start}not:"
             yield from _condition(part, depth + 1)
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
-            words = {All: "all of (the weakest counts):", Any_: "any of (the strongest counts):", Mean: "the mean of:"}
-            yield f"{start}{words[type(condition)]}"
+        case Parts(parts=parts):
+            yield f"{start}{_WORDS[type(condition)]}"
             for part in parts:
                 yield from _condition(part, depth + 1)
 

@@ -23,11 +23,13 @@ __all__ = [
     "Code",
     "Condition",
     "Expect",
+    "First",
     "Leaf",
     "Link",
     "Mean",
     "Not",
     "OnsetSpec",
+    "Parts",
     "Ramp",
     "Remedy",
     "Symptom",
@@ -69,24 +71,30 @@ class SymptomRef:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class Parts:
+    """What is made of several conditions."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class All(Parts):
     """Lowest membership of the parts."""
 
-    parts: tuple[Condition, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class Any_:  # noqa: N801 - `Any` is typing's
+class Any_(Parts):  # noqa: N801 - `Any` is typing's
     """Highest membership of the parts."""
 
-    parts: tuple[Condition, ...]
+
+@dataclass(frozen=True, slots=True)
+class Mean(Parts):
+    """Mean membership of the parts: for near-duplicate measurements of one thing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
-    """Mean membership of the parts: for near-duplicate measurements of one thing."""
-
-    parts: tuple[Condition, ...]
+class First(Parts):
+    """Membership of the first part that is known: for a better measurement that few logs allow, and its stand-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class Not:
     part: Condition
 
 
-Condition = Leaf | SymptomRef | All | Any_ | Mean | Not
+Condition = Leaf | SymptomRef | All | Any_ | Mean | First | Not
 
 
 @dataclass(frozen=True, slots=True)

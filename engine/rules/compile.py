@@ -16,6 +16,7 @@ from .book import (
     Calibration,
     Cause,
     Expect,
+    First,
     Leaf,
     Link,
     Mean,
@@ -252,7 +253,13 @@ class _Compiler:
             return SymptomRef(model.symptom)
         if model.not_ is not None:
             return Not(self.condition(item, model.not_, (*path, "not")))
-        for key, parts, build in (("all", model.all_, All), ("any", model.any_, Any_), ("mean", model.mean, Mean)):
+        compositions = (
+            ("all", model.all_, All),
+            ("any", model.any_, Any_),
+            ("mean", model.mean, Mean),
+            ("first", model.first, First),
+        )
+        for key, parts, build in compositions:
             if parts is not None:
                 return build(tuple(self.condition(item, part, (*path, key, i)) for i, part in enumerate(parts)))
         return self.leaf(item, model, path)

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from .book import All, Any_, Leaf, Mean, Not, Ramp
+from .book import All, Any_, First, Leaf, Mean, Not, Parts, Ramp
 from .library import load_book, read_book
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _ramps(condition: Condition) -> Iterator[Leaf]:
     match condition:
         case Leaf():
             yield condition
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
+        case Parts(parts=parts):
             for part in parts:
                 yield from _ramps(part)
         case Not(part=part):
@@ -250,7 +250,7 @@ def _without_ramps(condition: Condition) -> Condition:
     match condition:
         case Leaf():
             return replace(condition, ramp=_SAME)
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
+        case Parts(parts=parts):
             return type(condition)(tuple(_without_ramps(part) for part in parts))
         case Not(part=part):
             return Not(_without_ramps(part))
@@ -269,6 +269,8 @@ def _condition_words(condition: Condition) -> str:
             return f"any({', '.join(map(_condition_words, parts))})"
         case Mean(parts=parts):
             return f"mean({', '.join(map(_condition_words, parts))})"
+        case First(parts=parts):
+            return f"first({', '.join(map(_condition_words, parts))})"
         case Not(part=part):
             return f"not({_condition_words(part)})"
         case _:

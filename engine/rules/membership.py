@@ -3,7 +3,8 @@
 A ramp turns a number into a membership μ in 0…1; ½ means "cannot tell". Reliability ρ pulls it there: μ ← ½ + ρ(μ − ½).
 Composition is all = min, any = max, mean, not = 1 − μ. A missing number is the interval [0, 1], carried through
 (Kleene's three-valued logic: `all` with one clear 0 is 0 whatever is missing); at the end μ is the middle of the
-interval. The parts of a `mean` measure one thing, so those that are known stand in for those that are missing.
+interval. The parts of a `mean` measure one thing, so those that are known stand in for those that are missing; of a
+`first` the first part that is known decides alone.
 
 Every step is elementwise over the runs: a run's membership does not depend on what else is in the batch.
 """
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from .book import All, Any_, Leaf, Mean, Not, SymptomRef
+from .book import All, Any_, Leaf, Mean, Not, Parts, SymptomRef
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Interval = tuple[Floats, Floats]
 
-__all__ = ["LeafValue", "Memberships", "Numbers", "mean_of_known", "memberships", "ramp_membership"]
+__all__ = ["LeafValue", "Memberships", "Numbers", "first_known", "mean_of_known", "memberships", "ramp_membership"]
 
 
 class Numbers(Protocol):
@@ -139,14 +140,14 @@ class _Evaluation:
             case Not():
                 low, high = self.condition(condition.part, owner)
                 return 1.0 - high, 1.0 - low
-            case All() | Any_() | Mean():
+            case Parts():
                 parts = [self.condition(part, owner) for part in condition.parts]
                 lows, highs = np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])
                 if isinstance(condition, All):
                     return lows.min(axis=0), highs.min(axis=0)
                 if isinstance(condition, Any_):
                     return lows.max(axis=0), highs.max(axis=0)
-                return mean_of_known(lows, highs)
+                return mean_of_known(lows, highs) if isinstance(condition, Mean) else first_known(lows, highs)
 
     def leaf(self, leaf: Leaf, owner: str) -> Interval:
         value, reliability = self.sources[leaf.kind](leaf.name)
@@ -170,3 +171,10 @@ def mean_of_known(lows: Floats, highs: Floats) -> Interval:
     some = count > 0
     divisor = np.where(some, count, 1.0)
     return np.where(some, low / divisor, 0.0), np.where(some, high / divisor, 1.0)
+
+
+def first_known(lows: Floats, highs: Floats) -> Interval:
+    """The first known part (first axis) of each run; [0, 1] where no part is known."""
+    known = (lows > 0.0) | (highs < 1.0)
+    chosen = known.argmax(axis=0)[None, :]  # the first part where none is known, which is [0, 1] like the others
+    return np.take_along_axis(lows, chosen, axis=0)[0], np.take_along_axis(highs, chosen, axis=0)[0]

@@ -43,7 +43,7 @@ SeenWord = Literal["always", "usually", "often", "sometimes", "rarely"]
 RateWord = Literal["rare", "uncommon", "common"]
 NUMBERS = ("feature", "derived", "config", "issue")
 RAMPS = ("rising", "falling", "band")
-COMPOSITIONS = ("symptom", "all", "any", "mean", "not")
+COMPOSITIONS = ("symptom", "all", "any", "mean", "first", "not")
 
 
 def _one_of(*choices: Sequence[str]) -> dict[str, Any]:
@@ -141,6 +141,9 @@ class ConditionModel(RampFields):
     )
     mean: list[ConditionModel] | None = Field(
         default=None, min_length=1, max_length=32, description="the mean of those parts that are known"
+    )
+    first: list[ConditionModel] | None = Field(
+        default=None, min_length=1, max_length=32, description="as much as the first part that is known"
     )
     not_: ConditionModel | None = Field(default=None, alias="not", description="the opposite of the part")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .book import All, Any_, Leaf, Mean, Not, SymptomRef
+from .book import Leaf, Not, Parts, SymptomRef
 from .expressions import compile_expression
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
     match condition:
         case Leaf():
             yield condition
-        case All(parts=parts) | Any_(parts=parts) | Mean(parts=parts):
+        case Parts(parts=parts):
             for part in parts:
                 yield from leaves(part)
         case Not(part=part):
@@ -67,7 +67,7 @@ def mentions(condition: Condition) -> Iterator[str]:
             yield condition.symptom
         case Not():
             yield from mentions(condition.part)
-        case All() | Any_() | Mean():
+        case Parts():
             for part in condition.parts:
                 yield from mentions(part)
         case Leaf():

@@ -49,31 +49,31 @@ def along(value: float, ends: list[tuple[int, float]], logarithmic: bool) -> flo
     return float(points[-1][1])
 
 
-def membership_by_hand(lines: list[str]) -> float | None:
-    """What the first line says, worked out from the lines below it; None for what is missing."""
+def membership_by_hand(lines: list[str]) -> tuple[float, float]:
+    """What the first line says, worked out from the lines below it: from and to; 0 and 1 for what is missing."""
     head, rest = lines[0], lines[1:]
     depth = len(head) - len(head.lstrip())
     if ": missing (" in head:
-        return None
+        return 0.0, 1.0
     if " = " in head:
         value = value_of(re.findall(r" = (-?[\d.,]+(?:e[-+]?\d+)?)", head)[0])
         ends = [(int(height), float(at)) for height, at in RAMP.findall(head)]
         there = along(value, ends, ", logarithmic" in head)
         reliability = RELIABILITY.findall(head)
-        return 0.5 + float(reliability[0]) * (there - 0.5) if reliability else there
+        there = 0.5 + float(reliability[0]) * (there - 0.5) if reliability else there
+        return there, there
     starts = [i for i, line in enumerate(rest) if len(line) - len(line.lstrip()) == depth + 2]
     parts = [membership_by_hand(rest[a:b]) for a, b in zip(starts, [*starts[1:], len(rest)], strict=True)]
     word = head.strip().rpartition(":")[0]
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None
     if word == "1 less":
-        return 1 - known[0]
+        return 1 - parts[0][1], 1 - parts[0][0]
     if word.startswith("the symptom "):
+        return parts[0]
+    known = [part for part in parts if part != (0.0, 1.0)] or [(0.0, 1.0)]
+    if word == "first that is known of":
         return known[0]
-    if word != "mean of those that are known":
-        assert len(known) == len(parts), "the test knows no intervals"
-    return PARTS[word](known)
+    lows, highs = zip(*(known if word == "mean of those that are known" else parts), strict=True)
+    return PARTS[word](list(lows)), PARTS[word](list(highs))
 
 
 @pytest.mark.parametrize("cause", CAUSES)
@@ -114,9 +114,9 @@ def test_how_far_a_symptom_is_there_can_be_worked_out_too(command: Command, exam
         found = membership_by_hand(work)
         if shown is None:
             assert ". missing  " in lines[start]
-            assert found is None
+            assert found == (0.0, 1.0)
         else:
-            assert found == pytest.approx(float(shown[2]), abs=2e-3)
+            assert sum(found) / 2 == pytest.approx(float(shown[2]), abs=2e-3)
 
 
 def test_missing_evidence_says_how_much_it_could_matter(command: Command, example: Path) -> None:

@@ -14,6 +14,7 @@ from rl_diagnose.rules.book import (
     Book,
     Calibration,
     Expect,
+    First,
     Leaf,
     Link,
     Mean,
@@ -47,6 +48,7 @@ symptoms:
     all:
       - {feature: policy.kl.late.median, falling: {low: 0.02, high: 0.10}, scale: log}
       - any: [{symptom: high}, {not: {mean: [{derived: room, rising: {low: -0.05, high: 0}}]}}]
+      - first: [{symptom: high}]
   high: {title: High, config: n_steps, band: {low: 1, full_low: 2, high: 4}, base_rate: 0.25}
   broken: {title: Broken, issue: restart, rising: {low: 0, high: 1}, base_rate: rare, onset: {signal: alpha, above: 2}}
 causes:
@@ -102,6 +104,7 @@ def test_symptoms_are_conditions_over_ramps(loaded: Loaded) -> None:
         (
             Leaf("feature", "policy.kl.late.median", Ramp("falling", 0.02, 0.10, scale="log")),
             Any_((SymptomRef("high"), Not(Mean((Leaf("derived", "room", Ramp("rising", -0.05, 0.0)),))))),
+            First((SymptomRef("high"),)),
         )
     )
     onset = OnsetSpec("policy.entropy_ratio", "below", 0.0)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from rl_diagnose.rules.book import All, Any_, Condition, Leaf, Mean, Not, Ramp, Symptom, SymptomRef
+from rl_diagnose.rules.book import All, Any_, Condition, First, Leaf, Mean, Not, Ramp, Symptom, SymptomRef
 from rl_diagnose.rules.membership import memberships, ramp_membership
 
 from .made import RISING, book
@@ -139,6 +139,15 @@ def test_a_missing_part_is_an_interval_that_a_clear_part_can_close() -> None:
     assert found(All((X, Y)), x=[0.0, 1.0, 0.4], y=[NAN] * 3) == ([0, 0, 0], [0, 0.5, 0.2], [0, 1, 0.4])
     assert found(Any_((X, Y)), x=[0.0, 1.0, 0.4], y=[NAN] * 3) == ([0, 1, 0.4], [0.5, 1, 0.7], [1, 1, 1])
     assert found(Not(X), x=[NAN]) == ([0], [0.5], [1])
+
+
+def test_of_a_first_the_first_part_that_is_known_decides_alone() -> None:
+    first = First((leaf("a"), leaf("b")))
+    assert found(first, a=[0.0, NAN, 1.0, NAN], b=[1.0, 1.0, NAN, NAN]) == (
+        [0.0, 1.0, 1.0, 0.0],
+        [0.0, 1.0, 1.0, 0.5],
+        [0.0, 1.0, 1.0, 1.0],
+    )
 
 
 def test_a_mean_makes_do_with_the_parts_that_are_there() -> None:

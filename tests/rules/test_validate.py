@@ -191,14 +191,14 @@ MISTAKES = [
     # symptoms
     (symptom("feature: a.b").replace("  s:", "  ▸s:"), "RB012 feature needs exactly one of rising, falling, band"),
     (symptom("all: ▸[]"), "RB012 'all' is not a list of at least 1"),
-    (symptom("all: [▸{}]"), f"RB012 give {ONE_OF}, symptom, all, any, mean, not"),
+    (symptom("all: [▸{}]"), f"RB012 give {ONE_OF}, symptom, all, any, mean, first, not"),
     (
         symptom("symptom: x, rising: {low: 0, high: 1}").replace("  s:", "  ▸s:"),
         "RB012 symptom takes no ramp: a ramp judges one of feature, derived, config, issue",
     ),
     (
         symptom("feature: a.b, config: c, rising: {low: 0, high: 1}").replace("  s:", "  ▸s:"),
-        f"RB012 give {ONE_OF}, symptom, all, any, mean, not",
+        f"RB012 give {ONE_OF}, symptom, all, any, mean, first, not",
     ),
     (symptom("feature: a.b, ▸rising: {low: 0}"), "RB010 the field 'high' is missing"),
     (symptom("feature: a.b, rising: {low: 0, high: 1, ▸hihg: 1}"), "RB011 unknown field 'hihg' (did you mean 'high'?)"),
