@@ -112,8 +112,8 @@ def test_what_cannot_be_read_is_noted_and_nothing_at_all_is_an_error(tmp_path: P
 def test_a_run_that_rises_but_stays_below_is_poor_only_with_the_baseline(tmp_path: Path) -> None:
     good, own = table(tmp_path / "good", RISING), table(tmp_path / "own", [v / 8 for v in RISING])
 
-    def poor(**options: Path) -> float:
-        (run,) = diagnose(own, **options).runs
+    def poor(baseline: Path | None = None) -> float:
+        (run,) = diagnose(own, baseline=baseline).runs
         return max(
             line.membership or 0.0 for cause in run.causes for line in cause.evidence if line.symptom == "return_poor"
         )
