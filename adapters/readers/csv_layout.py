@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["Layout", "find_layout", "split_cells"]
+__all__ = ["Layout", "find_layout", "split_cells", "white_split"]
 
 MAX_COLUMNS = 10_000
 _SEPARATORS = ("\t", ",", ";", "|", " ")  # of two that fit equally well the first is taken
+_WORD = re.compile(r"[^ \t\n\r\f\v]+")
 _LINES = 50
 _LONGEST_LINE = 1 << 22
 
@@ -42,10 +44,15 @@ class Layout:
     issues: tuple[LogIssue, ...] = ()
 
 
+def white_split(line: str) -> list[str]:
+    """The words between ASCII white space; a no-break space stands inside numbers (``1 000``) and parts nothing."""
+    return _WORD.findall(line)
+
+
 def split_cells(line: str, separator: str) -> list[str]:
     """The cells of one line, without white space and quotes around them."""
     if separator == " ":
-        return [cell.strip('"') for cell in line.split()]
+        return [cell.strip('"') for cell in white_split(line)]
     if '"' not in line:
         return [cell.strip() for cell in line.split(separator)]
     try:

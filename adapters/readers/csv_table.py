@@ -17,7 +17,7 @@ from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .cells import column_of_frame, column_of_texts, is_number
-from .csv_layout import find_layout, split_cells
+from .csv_layout import find_layout, split_cells, white_split
 from .csv_rows import Rows
 from .points import Table
 from .text_bytes import read_text_bytes
@@ -187,9 +187,8 @@ def _rows_of_cells(text: str, layout: Layout, *, quoted: bool) -> Iterator[tuple
         finally:
             csv.field_size_limit(previous)
         return
-    separator = None if layout.separator == " " else layout.separator
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=layout.line):
-        cells = line.split(separator)
+        cells = white_split(line) if layout.separator == " " else line.split(layout.separator)
         yield number, [cell.strip().strip('"') for cell in cells] if '"' in line else cells
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rl_diagnose.adapters.readers import csv_table
@@ -490,6 +490,7 @@ def _tables(draw: st.DrawFn) -> str:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=_tables())
+@example(content="step\tstep\n0\xa00")
 def test_both_engines_read_the_same(content: str, tmp_path: Path) -> None:
     path = _write(tmp_path, content)
     try:
