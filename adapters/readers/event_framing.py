@@ -9,7 +9,7 @@ from .tfrecord.headers import HEADER, OVERHEAD, length_at
 from .tfrecord.wire import SIZED, MalformedError, fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 __all__ = ["LFS_MAGIC", "masked_crc32c", "peek_tags"]
@@ -17,6 +17,7 @@ __all__ = ["LFS_MAGIC", "masked_crc32c", "peek_tags"]
 LFS_MAGIC = b"version https://git-lfs"
 _HEADS = (1 << 14, 1 << 22)
 _SUMMARY, _VALUE, _TAG = 5, 1, 1  # fields of Event, Summary, Summary.Value
+_PREFIX = 2  # bytes before a tag: its field number, its length
 
 
 def peek_tags(path: Path) -> frozenset[str]:
@@ -31,7 +32,7 @@ def peek_tags(path: Path) -> frozenset[str]:
                 data = file.read(limit)
         except OSError:
             return tags
-        tags = frozenset(tag for event in _events(data) for tag in _event_tags(event))
+        tags = frozenset(_tags_of(_events(data)))
         if tags or len(data) < limit:
             break
     return tags
@@ -51,7 +52,27 @@ def _events(data: bytes) -> Iterator[bytes]:
         position += OVERHEAD + length
 
 
-def _event_tags(event: bytes) -> Iterator[str]:
+def _tags_of(events: Iterable[bytes]) -> set[str]:
+    """All tags of some events.
+
+    An event as long as an earlier one, with the same tags in the same places, is not parsed again. A place takes in the bytes
+    before the tag that hold its length: without them a longer tag would pass for the one it begins with.
+    """
+    tags: set[str] = set()
+    parsed: dict[int, list[tuple[tuple[int, bytes], ...]]] = {}
+    for event in events:
+        shapes = parsed.setdefault(len(event), [])
+        if any(all(event.startswith(tag, at) for at, tag in shape) for shape in shapes):
+            continue
+        places = tuple(_event_tags(event))
+        tags.update(event[start:stop].decode("utf-8", "replace") for start, stop in places)
+        if places:
+            shapes.append(tuple((start - _PREFIX, event[start - _PREFIX : stop]) for start, stop in places))
+    return tags
+
+
+def _event_tags(event: bytes) -> Iterator[tuple[int, int]]:
+    """The tags of an event: where each begins and ends."""
     try:
         for number, wire, offset, size in fields_of(event, 0, len(event)):
             if (number, wire) == (_SUMMARY, SIZED):
@@ -62,7 +83,7 @@ def _event_tags(event: bytes) -> Iterator[str]:
         return
 
 
-def _value_tags(event: bytes, start: int, stop: int) -> Iterator[str]:
+def _value_tags(event: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
     for number, wire, offset, size in fields_of(event, start, stop):
         if (number, wire) == (_TAG, SIZED):
-            yield event[offset : offset + size].decode("utf-8", "replace")
+            yield offset, offset + size

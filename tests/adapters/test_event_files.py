@@ -218,6 +218,25 @@ def test_tags_behind_a_large_first_record_are_seen(tmp_path: Path, write_events:
     assert "a/b" in peek_tags(path)
 
 
+def test_a_tag_is_not_taken_for_the_shorter_one_it_begins_with(tmp_path: Path) -> None:
+    """Two events of equal length, the tags at the same place: the shorter tag has a field of three more bytes after it."""
+
+    def value(tag: bytes, rest: bytes) -> bytes:
+        body = b"\x0a" + bytes([len(tag)]) + tag + rest
+        summary = b"\x0a" + bytes([len(body)]) + body
+        return b"\x2a" + bytes([len(summary)]) + summary
+
+    events = value(b"loss", b"\x3a\x01x" + b"\x15abcd"), value(b"loss_pi", b"\x15abcd")
+    assert len(events[0]) == len(events[1])
+    path = tmp_path / "events.out.tfevents.1"
+    with path.open("wb") as file:
+        for event in events:
+            length = struct.pack("<Q", len(event))
+            sums = (struct.pack("<I", masked_crc32c(data)) for data in (length, event))
+            file.write(length + next(sums) + event + next(sums))
+    assert peek_tags(path) == {"loss", "loss_pi"}
+
+
 def test_garbage_inside_sound_records_does_not_raise(tmp_path: Path, write_events: Writer) -> None:
     path = write_events(tmp_path / "events.out.tfevents.1", [("a", 1, 1.0, 1.0)])
     rng = np.random.default_rng(1)
