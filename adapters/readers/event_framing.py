@@ -55,8 +55,8 @@ def _events(data: bytes) -> Iterator[bytes]:
 def _tags_of(events: Iterable[bytes]) -> set[str]:
     """All tags of some events.
 
-    An event as long as an earlier one, with the same tags in the same places, is not parsed again. A place takes in the bytes
-    before the tag that hold its length: without them a longer tag would pass for the one it begins with.
+    An event as long as an earlier one, with the same tags in the same places, is not parsed again. A place takes in the
+    bytes that hold the length of the tag: without them a longer tag would pass for the one it begins with.
     """
     tags: set[str] = set()
     parsed: dict[int, list[tuple[tuple[int, bytes], ...]]] = {}

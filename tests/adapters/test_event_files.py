@@ -219,7 +219,7 @@ def test_tags_behind_a_large_first_record_are_seen(tmp_path: Path, write_events:
 
 
 def test_a_tag_is_not_taken_for_the_shorter_one_it_begins_with(tmp_path: Path) -> None:
-    """Two events of equal length, the tags at the same place: the shorter tag has a field of three more bytes after it."""
+    """Two events of equal length, the tags at the same place: three more bytes stand behind the shorter one."""
 
     def value(tag: bytes, rest: bytes) -> bytes:
         body = b"\x0a" + bytes([len(tag)]) + tag + rest
