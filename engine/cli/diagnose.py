@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "parser", "run"]
 
-FORMATS = ("rich", "markdown", "html", "json")
+FORMATS = ("rich", "markdown", "html", "json", "junit", "sarif", "github")
 FINDING = 1
 TEXT_WIDTH = 100
 
@@ -32,6 +32,7 @@ examples:
   rl-diagnose results.csv --map score=reward.train
   tail -n 2000 train.log | rl-diagnose -          what a training script printed
   rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
+  rl-diagnose runs/ --format github --fail-at 0.8   annotations of a pull request; also sarif, junit
   rl-diagnose runs/PPO_9 --baseline runs/PPO_3    against a run that is known to be good
   rl-diagnose inspect runs/PPO_3                  what was read, and how each key was understood
 
@@ -61,8 +62,9 @@ def parser() -> Parser:
     )  # fmt: skip
     options.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
     options.add_argument(
-        "-o", "--output", metavar="FILE", help="write to FILE (.html, .md, .json or .txt) instead of the terminal"
-    )
+        "-o", "--output", metavar="FILE",
+        help="write to FILE (.html, .md, .json, .txt, .sarif or .xml for JUnit) instead of the terminal",
+    )  # fmt: skip
     options.add_argument(
         "--patch-file", metavar="FILE",
         help="write the change that the most probable finding asks for to FILE, as a script for the run's framework",
@@ -104,6 +106,8 @@ def run(options: argparse.Namespace) -> int:
             baseline=options.baseline,
             progress=progress,
         )
+    if options.fail_at is None:
+        options.fail_at = project.fail_at
     nothing = _nothing_readable(result)
     if nothing is not None and to_stdout and target_format == "rich":
         raise nothing
@@ -115,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         raise nothing
     if options.patch_file is not None:
         _write_patch(result, options.patch_file)
-    return _exit_code(result, project.fail_at if options.fail_at is None else options.fail_at)
+    return _exit_code(result, options.fail_at)
 
 
 def _text(result: Diagnosis, target_format: str, options: argparse.Namespace) -> str:
@@ -131,6 +135,18 @@ def _text(result: Diagnosis, target_format: str, options: argparse.Namespace) ->
         from ..report.markdown import to_markdown
 
         return to_markdown(result)
+    if target_format == "junit":
+        from ..report.junit import to_junit
+
+        return to_junit(result, options.fail_at)
+    if target_format == "sarif":
+        from ..report.findings_sarif import to_sarif
+
+        return to_sarif(result, options.fail_at)
+    if target_format == "github":
+        from ..report.github import to_annotations
+
+        return to_annotations(result, options.fail_at)
     from ..report.terminal import TEXT_HEADER, to_text
 
     body = to_text(result, width=options.width or TEXT_WIDTH, verbose=options.verbose)

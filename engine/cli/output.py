@@ -23,6 +23,8 @@ _SUFFIXES = {
     ".htm": "html",
     ".json": "json",
     ".txt": "rich",
+    ".xml": "junit",
+    ".sarif": "sarif",
 }
 # How each of our own reports begins: only these are ever replaced.
 _HEADS = (
@@ -31,17 +33,25 @@ _HEADS = (
     b"# rl-diagnose patch\n",
     b"<!doctype html>\n<!-- rl-diagnose report",
     b'{\n  "schema": "rl-diagnose/',
+    b'<?xml version="1.0" encoding="UTF-8"?>\n<!-- rl-diagnose report',
+    b'{\n  "properties": {\n    "writer": "rl-diagnose"',
 )
 
 
 def format_for(output: str, asked: str | None) -> str:
     """The format of the file `output`: what was asked for, or what its name says. Raises `UsageError` if neither."""
+    if asked == "github":
+        raise UsageError(
+            "annotations are read from the output of a step, not from a file",
+            place="--format github",
+            hint="leave --output away; for a file, write .sarif or .xml",
+        )
     known = asked or _SUFFIXES.get(Path(output).suffix.lower())
     if known is None:
         raise UsageError(
             "the name does not say which format is meant",
             place=output,
-            hint="end it in .html, .md, .json or .txt, or add --format",
+            hint="end it in .html, .md, .json, .txt, .sarif or .xml (JUnit), or add --format",
         )
     return known
 

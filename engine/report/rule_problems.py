@@ -1,4 +1,4 @@
-"""Problems of rulebooks as text for people and as JSON for programs; `sarif.py` writes them for code scanners."""
+"""Problems of rulebooks as text for people and as JSON for programs (for code scanners: `problems_sarif.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of rulebooks as SARIF 2.1.0, the format that code scanners and pull-request annotations read."""
+"""SARIF 2.1.0, the format that code scanners and pull-request annotations read: the log around results, and places."""
 
 from __future__ import annotations
 
@@ -8,68 +8,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..rules.problems import CODES
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ..rules.problems import Problem
-
-__all__ = ["SCHEMA_URI", "sarif_document", "to_sarif"]
+__all__ = ["SCHEMA_URI", "document", "to_text", "uri"]
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def to_sarif(problems: Sequence[Problem]) -> str:
-    """The log file as indented JSON with a final newline."""
-    text = json.dumps(sarif_document(problems), indent=2, ensure_ascii=False)
+def document(
+    rules: Sequence[dict[str, Any]], results: Sequence[dict[str, Any]], parts: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A log with one run of this program; `parts` are further properties of that run."""
+    driver = {"name": "rl-diagnose", "version": version("rl-diagnose"), "rules": list(rules)}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": list(results), **(parts or {})}
+    # The writer stands first: a report file of ours is told by its head.
+    return {"properties": {"writer": "rl-diagnose"}, "$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
+
+
+def to_text(log: Mapping[str, Any]) -> str:
+    """Indented JSON with a final newline."""
+    text = json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
-def sarif_document(problems: Sequence[Problem]) -> dict[str, Any]:
-    """A log with one run: a rule for each code that occurs, a result for each problem.
-
-    Paths below the working folder are relative to it, as scanners of a repository want them; others are ``file:`` URIs.
-    """
-    codes = sorted({problem.code for problem in problems})
-    index = {code: i for i, code in enumerate(codes)}
-    driver = {"name": "rl-diagnose", "version": version("rl-diagnose"), "rules": [_rule(code) for code in codes]}
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(problem, index[problem.code]) for problem in problems],
-    }
-    return {"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}
-
-
-def _rule(code: str) -> dict[str, Any]:
-    explained = CODES[code]
-    return {
-        "id": code,
-        "shortDescription": {"text": explained.meaning},
-        "help": {"text": explained.remedy},
-        "defaultConfiguration": {"level": "error" if code < "RB100" else "warning"},
-    }
-
-
-def _result(problem: Problem, index: int) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(problem.file)}}
-    if problem.line:
-        region: dict[str, Any] = {"startLine": problem.line, "startColumn": max(problem.column, 1)}
-        if problem.snippet:
-            region["snippet"] = {"text": problem.snippet}
-        place["region"] = region
-    hint = f"\n{problem.hint}" if problem.hint else ""
-    return {
-        "ruleId": problem.code,
-        "ruleIndex": index,
-        "level": problem.severity,
-        "message": {"text": problem.message + hint},
-        "locations": [{"physicalLocation": place}],
-    }
-
-
-def _uri(file: str) -> str:
+def uri(file: str) -> str:
+    """`file` relative to the working folder if it lies below it, as scanners of a repository want; else ``file:``."""
     path = Path(file).absolute()
     if path.is_relative_to(Path.cwd()):
         # Bytes of a file name that are no text stand as surrogates; a URI can carry the bytes.

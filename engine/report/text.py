@@ -9,7 +9,9 @@ __all__ = ["ascii_only", "clean", "shorten_path"]
 # Control characters (escape sequences start with one), zero-width characters and bidirectional overrides: a run
 # name could otherwise recolour the terminal or make a report read differently from what it says.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+)
 _SPACES = re.compile(r"[\t\n\r\x0b\x0c]+")
 
 _ASCII = str.maketrans(

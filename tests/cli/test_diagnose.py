@@ -172,3 +172,34 @@ def test_an_internal_error_is_one_message_without_a_traceback(
     monkeypatch.setenv("RL_DIAGNOSE_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         command(example)
+
+
+def test_formats_for_builds_follow_the_bound_of_the_command_line(command: Command, several: Path) -> None:
+    weak = command(several, "--format", "github").out.splitlines()
+    assert [line.split(" ")[0] for line in weak] == ["::warning", "::warning", "::error", "3"]
+    failing = command(several, "--format", "github", "--fail-at", "0.5")
+    assert failing.code == 1
+    assert [line.split(" ")[0] for line in failing.out.splitlines()] == ["::error", "::error", "::error", "3"]
+    suite = command(several, "--format", "junit").out
+    assert 'tests="3" failures="2" errors="1" skipped="0"' in suite
+    levels = [
+        result["level"]
+        for words in ((), ("--fail-at", "0.5"))
+        for result in json.loads(command(several, "--format", "sarif", *words).out)["runs"][0]["results"]
+    ]
+    assert levels == ["warning"] * 2 + ["error"] * 2
+
+
+def test_the_project_file_sets_the_bound_for_builds(
+    command: Command, several: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (several / "rl-diagnose.toml").write_text("fail-at = 0.5\n", "utf-8")
+    monkeypatch.chdir(several)
+    assert command("first", "--format", "github").out.startswith("::error ")
+
+
+def test_reports_for_builds_are_written_by_their_names_and_replaced(command: Command, several: Path) -> None:
+    for name, head in (("runs.xml", "<?xml"), ("runs.sarif", "{")):
+        for _ in range(2):
+            assert command(several, "-o", several / name).code == 0
+            assert (several / name).read_text("utf-8").startswith(head)

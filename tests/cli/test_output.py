@@ -10,7 +10,9 @@ import pytest
 
 from rl_diagnose.cli.output import check_target, format_for, write_file
 from rl_diagnose.errors import UsageError
+from rl_diagnose.report.findings_sarif import to_sarif
 from rl_diagnose.report.json_report import to_json
+from rl_diagnose.report.junit import to_junit
 from rl_diagnose.report.markdown import to_markdown
 from rl_diagnose.report.terminal import TEXT_HEADER
 
@@ -25,6 +27,8 @@ from ..report.made import diagnosis
         ("r.txt", None, "rich"),
         ("r", "json", "json"),
         ("r.md", "json", "json"),
+        ("r.xml", None, "junit"),
+        ("r.sarif", None, "sarif"),
     ],
 )
 def test_the_name_says_the_format_unless_one_is_asked_for(name: str, asked: str | None, meant: str) -> None:
@@ -37,7 +41,24 @@ def test_a_name_that_says_nothing_is_refused_with_the_way_out() -> None:
     assert "--format" in str(error.value)
 
 
-@pytest.mark.parametrize("text", [to_json(diagnosis()), to_markdown(diagnosis()), TEXT_HEADER + "\n", ""])
+def test_annotations_are_for_the_output_of_a_step() -> None:
+    with pytest.raises(UsageError, match="output of a step") as error:
+        format_for("notes.txt", "github")
+    assert ".sarif" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        to_json(diagnosis()),
+        to_markdown(diagnosis()),
+        to_junit(diagnosis()),
+        to_sarif(diagnosis()),
+        TEXT_HEADER + "\n",
+        "",
+    ],
+    ids=["json", "markdown", "junit", "sarif", "text", "empty"],
+)
 def test_an_earlier_report_or_an_empty_file_may_be_replaced(tmp_path: Path, text: str) -> None:
     old = tmp_path / "report.md"
     old.write_text(text, "utf-8")

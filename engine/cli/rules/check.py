@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         print_bytes(rule_problems.to_json(checked))
     elif options.format == "sarif":
-        from ...report.sarif import to_sarif
+        from ...report.problems_sarif import to_sarif
 
         print_bytes(to_sarif(list(dict.fromkeys(problem for book in checked for problem in book.problems))))
     else:

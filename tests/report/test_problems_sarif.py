@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from rl_diagnose.report.sarif import sarif_document, to_sarif
+from rl_diagnose.report.problems_sarif import sarif_document, to_sarif
 from rl_diagnose.rules.problems import CODES, Problem
 
 # An excerpt of sarif-schema-2.1.0.json (OASIS): the objects that occur here with their required fields and types.
@@ -26,6 +26,7 @@ EXCERPT = {
     "additionalProperties": False,
     "properties": {
         "$schema": {"type": "string", "format": "uri"},
+        "properties": {"type": "object"},
         "version": {"enum": ["2.1.0"]},
         "runs": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/run"}},
     },
