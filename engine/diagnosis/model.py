@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
     from rich.console import RenderableType
 
@@ -257,6 +258,12 @@ class Diagnosis:
         from ..report.json_report import to_document
 
         return to_document(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row a run, columns as in `rl_diagnose.report.frame.SCHEMA`; null where something is not known."""
+        from ..report.frame import to_polars
+
+        return to_polars(self)
 
     def __str__(self) -> str:
         from ..report.terminal import to_text
