@@ -70,6 +70,10 @@ def parser() -> Parser:
         help="write the change that the most probable finding asks for to FILE, as a script for the run's framework",
     )  # fmt: skip
     options.add_argument(
+        "--tensorboard", metavar="DIR",
+        help="write the verdict of each run as a text into an event file in DIR, for TensorBoard to show",
+    )  # fmt: skip
+    options.add_argument(
         "--fail-at", type=probability, metavar="P",
         help="exit with 1 when a cause has at least this probability, above 0 and up to 1",
     )  # fmt: skip
@@ -94,6 +98,8 @@ def run(options: argparse.Namespace) -> int:
         output.check_target(options.output)
     if options.patch_file is not None:
         _check_patch_file(options)
+    if options.tensorboard is not None:
+        output.check_folder(options.tensorboard)
     with progress_bar("Reading runs") as progress:
         result = diagnose(
             where,
@@ -119,6 +125,8 @@ def run(options: argparse.Namespace) -> int:
         raise nothing
     if options.patch_file is not None:
         _write_patch(result, options.patch_file)
+    if options.tensorboard is not None:
+        _write_events(result, options.tensorboard)
     return _exit_code(result, options.fail_at)
 
 
@@ -191,6 +199,16 @@ def _write_patch(result: Diagnosis, name: str) -> None:
         return
     output.write_file(output.check_target(name, _read(result)), script)
     sys.stderr.write(f"{name}: {words}\n")
+
+
+def _write_events(result: Diagnosis, folder: str) -> None:
+    from ..report.tensorboard import file_name, to_events
+    from . import output
+
+    target = output.check_folder(folder, _read(result)) / file_name(result)
+    output.make_folder(target.parent)
+    output.write_bytes(target, to_events(result))
+    sys.stderr.write(f"{target}: tensorboard --logdir {folder} shows it under Text\n")
 
 
 def _read(result: Diagnosis) -> list[str]:

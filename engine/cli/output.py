@@ -14,7 +14,7 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["check_target", "format_for", "print_bytes", "write_file"]
+__all__ = ["check_folder", "check_target", "format_for", "make_folder", "print_bytes", "write_bytes", "write_file"]
 
 _SUFFIXES = {
     ".md": "markdown",
@@ -78,9 +78,38 @@ def check_target(output: str, logs: Iterable[str] = ()) -> Path:
     return target
 
 
+def check_folder(name: str, logs: Iterable[str] = ()) -> Path:
+    """The real path of the folder `name`, which need not exist yet; raises `UsageError` where it cannot be written to.
+
+    It must not hold any of the files in `logs`: what is written there stays apart from what was read.
+    """
+    folder = Path(name).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise UsageError("this is a file, not a folder", place=name, hint="name a folder of its own")
+    if not folder.exists() and not folder.parent.is_dir():
+        raise UsageError("the folder above it does not exist", place=name, hint="create it first, or write elsewhere")
+    if folder in {Path(log).resolve().parent for log in logs}:
+        raise UsageError("this folder holds logs that were read", place=name, hint="name a folder of its own")
+    return folder
+
+
+def make_folder(folder: Path) -> None:
+    """Create `folder` if it does not exist; raises `UsageError` where that fails."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be created: {error.strerror or error}", place=folder, hint="write elsewhere"
+        ) from error
+
+
 def write_file(target: Path, text: str) -> None:
     """Write `text` as UTF-8: a regular file is replaced in one step, so that no reader sees half a report."""
-    data = text.encode("utf-8")
+    write_bytes(target, text.encode("utf-8"))
+
+
+def write_bytes(target: Path, data: bytes) -> None:
+    """Write `data`: a regular file is replaced in one step, so that no reader sees half of it."""
     try:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             target.write_bytes(data)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["HIDDEN_LOG_FOLDERS", "SKIPPED_FOLDERS", "find_folders"]
+__all__ = ["HIDDEN_LOG_FOLDERS", "OWN_EVENTS", "SKIPPED_FOLDERS", "find_folders"]
 
 SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 """Folders which are never looked into, beside hidden ones (a name that starts with a dot)."""
@@ -19,13 +19,16 @@ SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "site-packages", "__pycache
 HIDDEN_LOG_FOLDERS = frozenset({".summary"})
 """Hidden folders that hold logs all the same (Sample Factory's)."""
 
+OWN_EVENTS = ".rl-diagnose"
+"""How the names of event files end that hold our own texts: they are no logs."""
+
 
 def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) -> Iterator[Folder]:
     """The folder `path` and those below it that hold regular files, parents first, by name; for a file, that file.
 
     Hidden folders (but for `HIDDEN_LOG_FOLDERS`) and `SKIPPED_FOLDERS` are left out, except as `path` itself, and so
-    are pipes, sockets and devices. A linked folder is entered once, after all folders that are really there, and never
-    a second time. `report` is told of folders that cannot be opened and of links that lead nowhere.
+    are pipes, sockets, devices and `OWN_EVENTS`. A linked folder is entered once, after all folders that are really
+    there, and never a second time. `report` is told of folders that cannot be opened and of links that lead nowhere.
     """
     if path.is_file():
         yield Folder(path, (path,))
@@ -62,7 +65,8 @@ def _walk(root: Path, seen: set[str], linked: list[Path], tell: Callable[[Path, 
         for entry in entries:
             place = folder / entry.name
             if _is(entry.is_file):
-                files.append(place)
+                if not entry.name.endswith(OWN_EVENTS):
+                    files.append(place)
             elif _is(entry.is_dir):
                 hidden = entry.name.startswith(".") and entry.name not in HIDDEN_LOG_FOLDERS
                 if not hidden and entry.name not in SKIPPED_FOLDERS:

@@ -203,3 +203,18 @@ def test_reports_for_builds_are_written_by_their_names_and_replaced(command: Com
         for _ in range(2):
             assert command(several, "-o", several / name).code == 0
             assert (several / name).read_text("utf-8").startswith(head)
+
+
+def test_verdicts_for_tensorboard_are_written_apart_and_never_read_as_logs(command: Command, several: Path) -> None:
+    folder = several / "verdicts"
+    before = json.loads(command(several, "--format", "json").out)["runs"]
+    for count, path in enumerate((several / "first", several), 1):
+        done = command(path, "--format", "json", "--tensorboard", folder)
+        assert done.code == 0
+        assert f"tensorboard --logdir {folder}" in done.err
+        assert len(list(folder.glob("events.out.tfevents.*.rl-diagnose"))) == count
+    assert json.loads(done.out)["runs"] == before
+    refused = command(several / "first", "--tensorboard", several / "first")
+    assert refused.code == 2
+    assert "holds logs" in refused.err
+    assert not list((several / "first").glob("*.rl-diagnose"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rl_diagnose.cli.output import check_target, format_for, write_file
+from rl_diagnose.cli.output import check_folder, check_target, format_for, write_file
 from rl_diagnose.errors import UsageError
 from rl_diagnose.report.findings_sarif import to_sarif
 from rl_diagnose.report.json_report import to_json
@@ -126,3 +126,14 @@ def test_a_new_file_gets_the_usual_permissions(tmp_path: Path) -> None:
     finally:
         os.umask(mask)
     assert (tmp_path / "report.md").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_to_write_into_may_be_new_but_holds_no_logs(tmp_path: Path) -> None:
+    log = tmp_path / "run" / "progress.csv"
+    log.parent.mkdir()
+    log.touch()
+    assert check_folder(str(tmp_path / "new"), [str(log)]) == tmp_path.resolve() / "new"
+    assert not (tmp_path / "new").exists()
+    for wrong, said in ((log.parent, "holds logs"), (log, "not a folder"), (tmp_path / "a" / "b", "above it")):
+        with pytest.raises(UsageError, match=said):
+            check_folder(str(wrong), [str(log)])
