@@ -76,10 +76,8 @@ def test_a_real_tensorboard_shows_the_text(tmp_path: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     words = ["--logdir", str(tmp_path), "--port", str(port), "--host", "127.0.0.1", "--load_fast", "false"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tensorboard.main", *words],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-m", "tensorboard.main", *words]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
     try:
         shown = _asked(f"http://127.0.0.1:{port}/data/plugin/text/text?run=.&tag=rl-diagnose%2FPPO_3")
     finally:

@@ -18,9 +18,9 @@ from rl_diagnose.adapters.readers.tfrecord import reader
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[import-untyped]
-    from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
-    from tensorboard.compat.proto.tensor_pb2 import TensorProto  # type: ignore[import-untyped]
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 Rows = dict[str, NDArray[np.float64]]  # tag → (points, 3): step, wall time, value
 

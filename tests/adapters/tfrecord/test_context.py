@@ -16,7 +16,7 @@ from rl_diagnose.adapters.readers.tfrecord.context import Context
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData  # type: ignore[import-untyped]
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 SETTINGS = {"lr": 3e-4, "name": "größe", "flag": True, "off": False, "zero": 0.0, "empty": ""}
 
