@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..signals.run import NonFinite, Semantics, Series
+from .middle import median
 from .trends import smooth
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _sigma_ratio(run: Run) -> Series | None:
     entropy, sigma = found
     finite = np.isfinite(sigma)
     early = sigma[finite & (entropy.step <= entropy.step[0] + 0.05 * (entropy.step[-1] - entropy.step[0]))]
-    start = float(np.median(early)) if early.size else 0.0
+    start = median(early) if early.size else 0.0
     if start <= 0.0:
         return None
     return _made(entropy, "policy.sigma_ratio", sigma / start, "exp(H/d − 1.4189) over its start")

@@ -16,6 +16,7 @@ import numpy as np
 from .derived import RunSignals
 from .events import change_step
 from .grammar import FeatureRef, parse_feature
+from .middle import median
 from .relations import Pair, lag_significance
 from .trends import slope_t
 from .view import Span, View, cut
@@ -139,4 +140,4 @@ class _Tables:
     def _episode_length(self) -> float | None:
         lengths = self.series("episode.length")
         finite = np.empty(0) if lengths is None else lengths.value[np.isfinite(lengths.value)]
-        return float(np.median(finite)) if finite.size else None
+        return median(finite) if finite.size else None
