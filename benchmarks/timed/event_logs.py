@@ -18,6 +18,7 @@ __all__ = ["LAYOUTS", "write_event_file"]
 _AT_ONCE = 50_000  # records
 _MASK_DELTA = np.uint32(0xA282EAD8)
 _WALL = 1_700_000_000.0
+_CLIP_RANGE = 0.2  # a setting: no run draws it at random
 _JAGGED = 0.6  # share of the tags that an iteration logs
 _HISTOGRAM_EVERY, _IMAGE_EVERY, _TEXT_EVERY = 5, 100, 1000  # iterations
 _IMAGE_BYTES, _BUCKETS = 30_000, 30
@@ -44,7 +45,11 @@ def _iterations(
     rng = np.random.default_rng(0)
     names = names or [f"train/signal_number_{tag}" for tag in range(tags)]
     for index in range(points):
-        yield 2048 * (index + 1), _WALL + 1.7 * index, names, rng.standard_normal(tags).tolist()
+        values = [
+            _CLIP_RANGE if name == "train/clip_range" else value
+            for name, value in zip(names, rng.standard_normal(tags).tolist(), strict=True)
+        ]
+        yield 2048 * (index + 1), _WALL + 1.7 * index, names, values
 
 
 def _simple(tags: int, points: int, names: Sequence[str] = ()) -> Iterator[bytes]:
