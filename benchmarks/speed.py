@@ -4,7 +4,7 @@
 
 Prints a table. Every ratio is one of medians of processor time taken in turns within this run; goals are in brackets.
 `--quick` has smaller files and fewer rounds. `--check` ends with 1 when a ratio stays below 60 % of its goal, the share
-that a busy machine is granted.
+that a busy machine is granted; goals that are marked as not met yet fail nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads only wait for each other here
 
-from timed import event_files
+from timed import event_files, start_up, sweeps
 
 if TYPE_CHECKING:
     from timed.measure import Row
 
-GROUPS = {"event-files": event_files.rows}
+GROUPS = {
+    "event-files": event_files.rows,
+    "features": sweeps.feature_rows,
+    "sweep": sweeps.sweep_rows,
+    "cold-start": start_up.rows,
+}
 TOLERANCE = 0.6
 
 
@@ -30,7 +35,9 @@ def as_text(row: Row) -> str:
     cells = [f"{row.name:<34}", f"{row.figure:>11}"]
     for name, ratio in row.ratios.items():
         goal = f" ({row.goals[name]})" if name in row.goals else ""
-        mark = "  MISSED" if name in row.missed(1.0) else ""
+        mark = ""
+        if name in row.missed(1.0):
+            mark = "  MISSED" if row.goals[name].met_yet else "  not met yet"
         cells.append(f"{ratio:8.3g} {name}{goal}{mark}")
     return "  ".join(cells)
 
@@ -46,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     for group in options.only or GROUPS:
         for row in GROUPS[group](quick=options.quick):
             print(as_text(row), flush=True)
-            failed |= bool(row.missed(TOLERANCE))
+            failed |= any(row.goals[name].met_yet for name in row.missed(TOLERANCE))
     return int(failed and options.check)
 
 

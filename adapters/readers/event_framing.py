@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .tfrecord.crc32c import masked_crc32c
@@ -25,6 +26,16 @@ def peek_tags(path: Path) -> frozenset[str]:
 
     The head is 16 KiB, or 4 MiB where the first records are larger than that (a graph, an image) and no tag is in it.
     """
+    try:
+        state = path.stat()
+    except OSError:
+        return frozenset()
+    return _peek(path, state.st_mtime_ns, state.st_size)
+
+
+# Every adapter asks, when looking for runs and again when reading: kept for as many files as a sweep has.
+@lru_cache(maxsize=1 << 14)
+def _peek(path: Path, _changed: int, _size: int) -> frozenset[str]:
     tags: frozenset[str] = frozenset()
     for limit in _HEADS:
         try:
@@ -32,9 +43,15 @@ def peek_tags(path: Path) -> frozenset[str]:
                 data = file.read(limit)
         except OSError:
             return tags
-        tags = frozenset(_tags_of(_events(data)))
+        tags = _shared(frozenset(_tags_of(_events(data))))
         if tags or len(data) < limit:
             break
+    return tags
+
+
+@lru_cache(maxsize=256)
+def _shared(tags: frozenset[str]) -> frozenset[str]:
+    """One object for equal sets: the runs of a sweep log the same tags."""
     return tags
 
 
@@ -62,13 +79,23 @@ def _tags_of(events: Iterable[bytes]) -> set[str]:
     parsed: dict[int, list[tuple[tuple[int, bytes], ...]]] = {}
     for event in events:
         shapes = parsed.setdefault(len(event), [])
-        if any(all(event.startswith(tag, at) for at, tag in shape) for shape in shapes):
+        if _has_one_of(shapes, event):
             continue
         places = tuple(_event_tags(event))
         tags.update(event[start:stop].decode("utf-8", "replace") for start, stop in places)
         if places:
             shapes.append(tuple((start - _PREFIX, event[start - _PREFIX : stop]) for start, stop in places))
     return tags
+
+
+def _has_one_of(shapes: list[tuple[tuple[int, bytes], ...]], event: bytes) -> bool:
+    for shape in shapes:
+        for at, tag in shape:
+            if not event.startswith(tag, at):
+                break
+        else:
+            return True
+    return False
 
 
 def _event_tags(event: bytes) -> Iterator[tuple[int, int]]:

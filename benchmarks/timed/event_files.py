@@ -17,7 +17,7 @@ from .measure import Goal, Row, cpu_seconds, peak_megabytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["rows"]
+__all__ = ["read_with_tbparse", "rows"]
 
 _FASTER, _BYTES, _MEMORY = "× faster than tbparse", "× reading the bytes", "memory ÷ tbparse's"
 _OURS = "from pathlib import Path; from rl_diagnose.adapters.readers.event_files import read_event_file as r"
@@ -69,12 +69,12 @@ def rows(*, quick: bool) -> Iterator[Row]:
 
 def _row(path: Path, case: _Case, *, quick: bool) -> Row:
     kind = "tensors" if case.layout == "tensor" else "scalars"
-    _tbparse(path, kind)  # imports what it needs, and warms the page cache
+    read_with_tbparse(path, kind)  # imports what it needs, and warms the page cache
     read_event_file(path)
     seconds = cpu_seconds(
         {
             "ours": lambda: read_event_file(path),
-            "tbparse": lambda: _tbparse(path, kind),
+            "tbparse": lambda: read_with_tbparse(path, kind),
             "bytes": path.read_bytes,
         },
         rounds=15,
@@ -92,7 +92,8 @@ def _row(path: Path, case: _Case, *, quick: bool) -> Row:
     return Row(name, f"{1e3 * seconds['ours']:.1f} ms", ratios, goals)
 
 
-def _tbparse(path: Path, kind: str) -> object:
+def read_with_tbparse(path: Path, kind: str) -> object:
+    """What tbparse makes of the points of `kind` (``scalars``, ``tensors``) in a file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from tbparse import SummaryReader

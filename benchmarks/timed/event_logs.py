@@ -10,7 +10,7 @@ import numpy as np
 from rl_diagnose.adapters.readers.tfrecord.crc32c import checksums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["LAYOUTS", "write_event_file"]
@@ -18,16 +18,19 @@ __all__ = ["LAYOUTS", "write_event_file"]
 _AT_ONCE = 50_000  # records
 _MASK_DELTA = np.uint32(0xA282EAD8)
 _WALL = 1_700_000_000.0
+_CLIP_RANGE = 0.2  # a setting: no run draws it at random
 _JAGGED = 0.6  # share of the tags that an iteration logs
 _HISTOGRAM_EVERY, _IMAGE_EVERY, _TEXT_EVERY = 5, 100, 1000  # iterations
 _IMAGE_BYTES, _BUCKETS = 30_000, 30
 
 
-def write_event_file(path: Path, layout: str, tags: int, points: int) -> None:
-    """Write an event file of one of the `LAYOUTS` with `points` iterations of `tags` tags."""
+def write_event_file(path: Path, layout: str, tags: int, points: int, names: Sequence[str] = ()) -> None:
+    """Write an event file of one of the `LAYOUTS` with `points` iterations of `tags` tags.
+
+    Of the layout ``simple`` the tags may have `names`."""
     with path.open("wb") as file:
         batch = [struct.pack("<Bd", 0x09, _WALL) + b"\x1a" + _sized(b"brain.Event:2")]
-        for event in LAYOUTS[layout](tags, points):
+        for event in _simple(tags, points, names) if names else LAYOUTS[layout](tags, points):
             batch.append(event)
             if len(batch) == _AT_ONCE:
                 file.write(_records(batch))
@@ -35,19 +38,25 @@ def write_event_file(path: Path, layout: str, tags: int, points: int) -> None:
         file.write(_records(batch))
 
 
-def _iterations(tags: int, points: int) -> Iterator[tuple[int, float, list[str], list[float]]]:
+def _iterations(
+    tags: int, points: int, names: Sequence[str] = ()
+) -> Iterator[tuple[int, float, Sequence[str], list[float]]]:
     """Step, wall time, tags and their values of each iteration."""
     rng = np.random.default_rng(0)
-    names = [f"train/signal_number_{tag}" for tag in range(tags)]
+    names = names or [f"train/signal_number_{tag}" for tag in range(tags)]
     for index in range(points):
-        yield 2048 * (index + 1), _WALL + 1.7 * index, names, rng.standard_normal(tags).tolist()
+        values = [
+            _CLIP_RANGE if name == "train/clip_range" else value
+            for name, value in zip(names, rng.standard_normal(tags).tolist(), strict=True)
+        ]
+        yield 2048 * (index + 1), _WALL + 1.7 * index, names, values
 
 
-def _simple(tags: int, points: int) -> Iterator[bytes]:
+def _simple(tags: int, points: int, names: Sequence[str] = ()) -> Iterator[bytes]:
     """One scalar an event, as torch, tensorboardX and Stable-Baselines3 write."""
-    for step, wall, names, values in _iterations(tags, points):
+    for step, wall, own, values in _iterations(tags, points, names):
         head = _head(step, wall)
-        for name, value in zip(names, values, strict=True):
+        for name, value in zip(own, values, strict=True):
             yield head + _summary([_scalar(name, value)])
 
 

@@ -6,10 +6,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..features.derived import RunSignals
 from ..signals.taxonomy import is_known_signal, signal
 from .curves import display_curves, shown_signals
-from .described import Describer, RunSignals
-from .findings import cause_finding, measurements, symptom_finding
+from .described import Describer
+from .findings import cause_finding, symptom_finding
 from .model import BookRef, RunDiagnosis
 from .primary import choose
 from .remedies import RemedyContext, plan_remedies
@@ -43,7 +44,7 @@ def conclude(
     today: dt.date,
 ) -> RunDiagnosis:
     """The diagnosis of `run`, which is number `row` of every assessment; `suppressions` count as of `today`."""
-    signals = RunSignals(run)
+    signals = assessments[0].signals[row] if assessments else RunSignals(run)
     symptoms: dict[str, SymptomFinding] = {}
     by_book: dict[str, dict[str, SymptomFinding]] = {}
     causes: dict[str, tuple[CauseFinding, Assessment]] = {}
@@ -113,14 +114,13 @@ def _counts(finding: CauseFinding) -> bool:
 
 
 def _symptoms(signals: RunSignals, row: int, assessment: Assessment) -> dict[str, SymptomFinding]:
-    describe = Describer(signals, assessment.book)
-    found = {}
-    for column, symptom in enumerate(assessment.book.symptoms):
-        numbers = measurements(symptom, assessment.book, assessment.found, row, describe)
-        found[symptom.id] = symptom_finding(
-            symptom, numbers, float(assessment.found.mu[row, column]), assessment.common
-        )
-    return found
+    describe = Describer(signals, assessment.book, assessment.abouts)
+    numbers = assessment.measured.of_run(row, describe)
+    memberships = assessment.found.mu[row].tolist()
+    return {
+        symptom.id: symptom_finding(symptom, numbers[symptom.id], membership, assessment.common)
+        for symptom, membership in zip(assessment.book.symptoms, memberships, strict=True)
+    }
 
 
 def _causes(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..features.derived import get_series
+from ..features.derived import RunSignals, get_series
 from ..features.onset import find_onset, normal_band_onset
 from ..rules.book import Leaf, OnsetSpec, Parts, SymptomRef
-from .described import Describer, RunSignals, features_of
+from .described import Describer, features_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..features.derived import get_series
 from ..features.grammar import FeatureRef, parse_feature
 from ..features.view import Span, cut
 from ..features.vocabulary import RELATIONS, STATISTICS
@@ -15,12 +14,13 @@ from ..signals.taxonomy import hyperparameters, is_known_signal, signal
 from .findings import Described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from ..features.derived import RunSignals
     from ..rules.book import Book, Leaf
-    from ..signals.run import Run, Series
 
-__all__ = ["Describer", "RunSignals", "features_of", "is_setting", "parse"]
+__all__ = ["About", "Describer", "features_of", "is_setting", "parse"]
+
+# The feature that tells where a leaf looks, and the unit of its number; None for a setting or a log issue.
+About = tuple[FeatureRef, str] | None
 
 
 @lru_cache(maxsize=8192)
@@ -62,29 +62,15 @@ def is_setting(leaf: Leaf, book: Book) -> bool:
     return all(name in logged for feature in features_of(leaf, book) for name in feature.signals)
 
 
-class RunSignals:
-    """The signals of a run, logged and computed, each computed once."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self._known: dict[str, Series | None] = {}
-
-    def get(self, name: str) -> Series | None:
-        """The series of `name`; None when the run has none, or no points in it."""
-        if name not in self._known:
-            self._known[name] = get_series(self.run, name)
-        return self._known[name]
-
-    def available(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of `names` that the run has."""
-        return frozenset(name for name in names if self.get(name) is not None)
-
-
 class Describer:
-    """Describes the leaves of a book for one run; call it with a leaf."""
+    """Describes the leaves of a book for one run; call it with a leaf.
 
-    def __init__(self, signals: RunSignals, book: Book) -> None:
+    `abouts` keeps by kind and name what holds for every run: give the same one to all runs of a book.
+    """
+
+    def __init__(self, signals: RunSignals, book: Book, abouts: dict[tuple[str, str], About] | None = None) -> None:
         self._signals, self._book = signals, book
+        self._abouts = {} if abouts is None else abouts
         self._windows = {**BUILT_IN_WINDOWS, **{window.name: window for window in book.windows}}
         steps = [series.step for series in signals.run.series.values() if len(series)]
         start = min((float(s[0]) for s in steps), default=0.0)
@@ -92,11 +78,20 @@ class Describer:
         self._steps: dict[tuple[str, str], tuple[float, float] | None] = {}
 
     def __call__(self, leaf: Leaf) -> Described:
+        key = (leaf.kind, leaf.name)
+        if key not in self._abouts:
+            self._abouts[key] = self._about(leaf)
+        about = self._abouts[key]
+        if about is None:
+            return Described(None, "", None)
+        feature, unit = about
+        return Described(feature.signal, unit, self.steps(feature))
+
+    def _about(self, leaf: Leaf) -> About:
         features = features_of(leaf, self._book)
         if not features:
-            return Described(None, "", None)
-        first = features[0]
-        return Described(first.signal, _unit(first) if leaf.kind == "feature" else "", self.steps(first))
+            return None
+        return features[0], _unit(features[0]) if leaf.kind == "feature" else ""
 
     def steps(self, feature: FeatureRef) -> tuple[float, float] | None:
         """First and last step of the points that a feature looks at; None where there are none."""

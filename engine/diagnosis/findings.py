@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "COVERAGE_FLOOR",
     "Described",
+    "Measured",
     "cause_finding",
     "commonness",
-    "measurements",
     "ramp_words",
     "statement",
     "symptom_finding",
@@ -45,17 +45,53 @@ class Described:
     steps: tuple[float, float] | None
 
 
-def measurements(
-    symptom: Symptom, book: Book, found: Memberships, row: int, describe: Callable[[Leaf], Described]
-) -> tuple[Measurement, ...]:
-    """The numbers behind a symptom in the order of its condition; negated ones count the other way round."""
-    conditions = {s.id: s.condition for s in book.symptoms}
-    signs = _signs(symptom.condition, conditions, 1)
-    made: dict[tuple[str, str, int], Measurement] = {}
-    for leaf, sign in zip(found.leaves[symptom.id], signs, strict=True):
-        key = (leaf.leaf.kind, leaf.leaf.name, sign)
-        made.setdefault(key, _measurement(leaf, sign, row, describe(leaf.leaf)))
-    return tuple(made.values())
+class Measured:
+    """The numbers behind every symptom of a book, for the runs of a batch.
+
+    Symptoms share many of their numbers: what is the same for all runs is worked out once a batch, and what is the same
+    for all symptoms once a run.
+    """
+
+    def __init__(self, book: Book, found: Memberships) -> None:
+        conditions = {s.id: s.condition for s in book.symptoms}
+        places: dict[tuple[Leaf, int], int] = {}
+        self._numbers: list[_Number] = []
+        self._of_symptom: dict[str, list[int]] = {}
+        for symptom in book.symptoms:
+            own: dict[tuple[str, str, int], int] = {}
+            signs = _signs(symptom.condition, conditions, 1)
+            for leaf, sign in zip(found.leaves[symptom.id], signs, strict=True):
+                place = places.setdefault((leaf.leaf, sign), len(self._numbers))
+                if place == len(self._numbers):
+                    self._numbers.append(_number_of(leaf, sign))
+                own.setdefault((leaf.leaf.kind, leaf.leaf.name, sign), place)
+            self._of_symptom[symptom.id] = list(own.values())
+
+    def of_run(self, row: int, describe: Callable[[Leaf], Described]) -> dict[str, tuple[Measurement, ...]]:
+        """For each symptom its numbers in the order of its condition; negated ones count the other way round."""
+        made = [_measurement(number, row, describe(number.leaf)) for number in self._numbers]
+        return {name: tuple([made[place] for place in own]) for name, own in self._of_symptom.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A leaf of some symptoms: what is said of it in every run, and its numbers by run, as Python floats."""
+
+    leaf: Leaf
+    sign: int
+    feature: str
+    ramp: str
+    value: list[float]
+    reliability: list[float]
+    low: list[float]
+    high: list[float]
+
+
+def _number_of(leaf: LeafValue, sign: int) -> _Number:
+    name = leaf.leaf.name if leaf.leaf.kind != "issue" else f"log issue '{leaf.leaf.name}'"
+    ramp = ramp_words(leaf.leaf.ramp, negated=sign < 0)
+    columns = (column.tolist() for column in (leaf.value, leaf.reliability, leaf.low, leaf.high))
+    return _Number(leaf.leaf, sign, name, ramp, *columns)
 
 
 def _signs(condition: Condition, conditions: dict[str, Condition], sign: int) -> Iterator[int]:
@@ -72,18 +108,18 @@ def _signs(condition: Condition, conditions: dict[str, Condition], sign: int) ->
                 yield from _signs(part, conditions, sign)
 
 
-def _measurement(leaf: LeafValue, sign: int, row: int, about: Described) -> Measurement:
-    low, high = float(leaf.low[row]), float(leaf.high[row])
+def _measurement(number: _Number, row: int, about: Described) -> Measurement:
+    low, high = number.low[row], number.high[row]
     missing = (low, high) == (0.0, 1.0)
-    membership = (low + high) / 2 if sign > 0 else 1 - (low + high) / 2
-    value = float(leaf.value[row])
+    membership = (low + high) / 2 if number.sign > 0 else 1 - (low + high) / 2
+    value = number.value[row]
     return Measurement(
-        feature=leaf.leaf.name if leaf.leaf.kind != "issue" else f"log issue '{leaf.leaf.name}'",
+        feature=number.feature,
         value=None if math.isnan(value) else value,
         unit=about.unit,
-        reliability=float(leaf.reliability[row]),
+        reliability=number.reliability[row],
         membership=None if missing else membership,
-        ramp=ramp_words(leaf.leaf.ramp, negated=sign < 0),
+        ramp=number.ramp,
         signal=about.signal,
         steps=about.steps,
     )

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..features.derived import RunSignals
 from ..rules.book import Book
 from ..rules.library import default_books_for, library_problems, load_book
 from .assess import assess
@@ -144,5 +145,6 @@ def _diagnose_group(
     runs: Sequence[Run], books: Sequence[Book], suppressions: Sequence[Suppression], today: date
 ) -> list[RunDiagnosis]:
     configs = [configuration(run) for run in runs]
-    assessments = [assess(book, runs, configs) for book in books]
+    signals = [RunSignals(run) for run in runs]
+    assessments = [assess(book, runs, configs, signals) for book in books]
     return [conclude(run, row, assessments, suppressions, today=today) for row, run in enumerate(runs)]

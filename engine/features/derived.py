@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from math import erf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..signals.run import NonFinite, Semantics, Series
+from .middle import median
 from .trends import smooth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["DERIVED", "get_series", "implied_clip_fraction", "implied_kl"]
+__all__ = ["DERIVED", "RunSignals", "get_series", "implied_clip_fraction", "implied_kl"]
 
 GAUSSIAN_ENTROPY = 0.5 * np.log(2.0 * np.pi * np.e)  # of a unit normal, in nats: 1.4189
 _KL_GRID = np.logspace(-5.0, 1.0, 241)
@@ -89,7 +91,7 @@ def _sigma_ratio(run: Run) -> Series | None:
     entropy, sigma = found
     finite = np.isfinite(sigma)
     early = sigma[finite & (entropy.step <= entropy.step[0] + 0.05 * (entropy.step[-1] - entropy.step[0]))]
-    start = float(np.median(early)) if early.size else 0.0
+    start = median(early) if early.size else 0.0
     if start <= 0.0:
         return None
     return _made(entropy, "policy.sigma_ratio", sigma / start, "exp(H/d − 1.4189) over its start")
@@ -120,10 +122,16 @@ def implied_clip_fraction(kl: Floats, epsilon: float) -> Floats:
 
 def implied_kl(clip_fraction: Floats, epsilon: float) -> Floats:
     """The inverse of `implied_clip_fraction` by interpolation; NaN where the fraction is too small to say anything."""
-    fractions = np.maximum.accumulate(implied_clip_fraction(_KL_GRID, epsilon))
+    fractions = _fractions(epsilon)
     kl = np.exp(np.interp(clip_fraction, fractions, np.log(_KL_GRID)))
     usable = (clip_fraction >= _LEAST_CLIP) & (clip_fraction < fractions[-1])
     return np.where(usable, kl, np.nan)
+
+
+@lru_cache(maxsize=256)
+def _fractions(epsilon: float) -> Floats:
+    """The clip fraction of each divergence of the grid, never falling."""
+    return np.maximum.accumulate(implied_clip_fraction(_KL_GRID, epsilon))
 
 
 def _clip_range_at(run: Run, step: Floats) -> Floats | None:
@@ -242,3 +250,21 @@ DERIVED: dict[str, Callable[[Run], Series | None]] = {
     "reward.below_best": _reward_below_best,
     "value.loss_scaled": _value_loss_scaled,
 }
+
+
+class RunSignals:
+    """The signals of a run, logged and computed, each computed once."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._known: dict[str, Series | None] = {}
+
+    def get(self, name: str) -> Series | None:
+        """The series of `name`; None when the run has none, or no points in it."""
+        if name not in self._known:
+            self._known[name] = get_series(self.run, name)
+        return self._known[name]
+
+    def available(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of `names` that the run has."""
+        return frozenset(name for name in names if self.get(name) is not None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .middle import median
 from .trends import smooth
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _TINY = 1e-12
 def noise_abs(v: View) -> float:
     """Level of point-to-point noise in the signal's unit: robust deviation of first differences over √2."""
     d = np.diff(v.value)
-    return float(1.4826 * np.median(np.abs(d - np.median(d))) / np.sqrt(2.0))
+    return float(1.4826 * median(np.abs(d - median(d))) / np.sqrt(2.0))
 
 
 def noise(v: View) -> float:
@@ -73,9 +74,9 @@ def at_best_fraction(v: View) -> float:
 
 def spike_ratio(v: View) -> float:
     """Largest distance from the median over a robust spread (at least a thousandth of the median): 1 is ordinary."""
-    middle = np.median(v.value)
+    middle = median(v.value)
     away = np.abs(v.value - middle)
-    scale = max(1.4826 * float(np.median(away)), 1e-3 * abs(float(middle)), _TINY)
+    scale = max(1.4826 * median(away), 1e-3 * abs(float(middle)), _TINY)
     return float(away.max() / (3.0 * scale))
 
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .derived import get_series
+from .derived import RunSignals
 from .events import change_step
 from .grammar import FeatureRef, parse_feature
+from .middle import median
 from .relations import Pair, lag_significance
 from .trends import slope_t
 from .view import Span, View, cut
@@ -64,9 +65,9 @@ class FeatureRow:
         return (None, 0.0) if np.isnan(value) else (value, float(self.reliability[at]))
 
 
-def extract(run: Run, plan: Plan) -> FeatureRow:
-    """All features of `plan` for one run."""
-    table = _Tables(run, plan)
+def extract(run: Run, plan: Plan, signals: RunSignals | None = None) -> FeatureRow:
+    """All features of `plan` for one run; `signals` are the run's own where they are kept for more than this."""
+    table = _Tables(signals or RunSignals(run), plan)
     value = np.full(len(plan.refs), np.nan)
     reliability = np.zeros(len(plan.refs))
     for i, ref in enumerate(plan.refs):
@@ -76,26 +77,23 @@ def extract(run: Run, plan: Plan) -> FeatureRow:
     return FeatureRow(plan, value, reliability, {ref.text: i for i, ref in enumerate(plan.refs)})
 
 
-def extract_many(runs: Sequence[Run], plan: Plan) -> tuple[FeatureRow, ...]:
-    """One row a run, in the order of `runs`; runs do not influence one another."""
-    return tuple(extract(run, plan) for run in runs)
+def extract_many(
+    runs: Sequence[Run], plan: Plan, signals: Sequence[RunSignals] | None = None
+) -> tuple[FeatureRow, ...]:
+    """One row a run, in the order of `runs`; runs do not influence one another. See `extract` for `signals`."""
+    kept = signals or [RunSignals(run) for run in runs]
+    return tuple(extract(run, plan, own) for run, own in zip(runs, kept, strict=True))
 
 
 class _Tables:
     """What the features of one run share: its span, its series, and the points in each window."""
 
-    def __init__(self, run: Run, plan: Plan) -> None:
-        self.run, self.plan = run, plan
-        steps = [s.step for s in run.series.values() if len(s)]
+    def __init__(self, signals: RunSignals, plan: Plan) -> None:
+        self.series, self.plan = signals.get, plan
+        steps = [s.step for s in signals.run.series.values() if len(s)]
         start = min((float(s[0]) for s in steps), default=0.0)
         self.span = Span(start, max((float(s[-1]) for s in steps), default=start))
-        self._series: dict[str, Series | None] = {}
         self._views: dict[tuple[str, str], View | None] = {}
-
-    def series(self, signal: str) -> Series | None:
-        if signal not in self._series:
-            self._series[signal] = get_series(self.run, signal)
-        return self._series[signal]
 
     def view(self, signal: str, window: str) -> View | None:
         key = (signal, window)
@@ -142,4 +140,4 @@ class _Tables:
     def _episode_length(self) -> float | None:
         lengths = self.series("episode.length")
         finite = np.empty(0) if lengths is None else lengths.value[np.isfinite(lengths.value)]
-        return float(np.median(finite)) if finite.size else None
+        return median(finite) if finite.size else None

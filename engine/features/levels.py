@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import middle
+
 if TYPE_CHECKING:
     from .view import View
 
@@ -37,12 +39,12 @@ def mean(v: View) -> float:
 
 def median(v: View) -> float:
     """Median."""
-    return float(np.median(v.value))
+    return middle.median(v.value)
 
 
 def abs_median(v: View) -> float:
     """Median of the absolute values."""
-    return float(np.median(np.abs(v.value)))
+    return middle.median(np.abs(v.value))
 
 
 def minimum(v: View) -> float:

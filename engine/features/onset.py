@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from .middle import median
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -71,8 +73,8 @@ def normal_band_onset(series: Series) -> float | None:
     if value.size < 10:
         return None
     early = value[: max(5, value.size // 5)]
-    middle = float(np.median(early))
-    width = max(5 * 1.4826 * float(np.median(np.abs(early - middle))), 0.01 * float(value.max() - value.min()))
+    middle = median(early)
+    width = max(5 * 1.4826 * median(np.abs(early - middle)), 0.01 * float(value.max() - value.min()))
     outside = _despeckled(np.abs(value - middle) > width)
     remaining = np.cumsum(outside[::-1])[::-1] / np.arange(value.size, 0, -1)
     leaves = np.flatnonzero(outside & (remaining >= 0.8))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .middle import median
 from .onset import normal_band_onset
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Pair(NamedTuple):
 
 def ratio(p: Pair) -> float:
     """Median of |a| over median of |b|; null when the latter is 0."""
-    below = float(np.median(np.abs(p.b.value)))
-    return float(np.median(np.abs(p.a.value))) / below if below else float("nan")
+    below = median(np.abs(p.b.value))
+    return median(np.abs(p.a.value)) / below if below else float("nan")
 
 
 def _grid(p: Pair) -> tuple[Floats, Floats, float]:
@@ -147,7 +148,7 @@ def lag_iterations(p: Pair) -> float:
     known = np.isfinite(gaps) & (gaps > 0)
     if not known.any():
         return float("nan")
-    return lag_steps(p) / float(np.median(np.diff(s.step)[known] / gaps[known]))
+    return lag_steps(p) / median(np.diff(s.step)[known] / gaps[known])
 
 
 def lag_peak(p: Pair) -> float:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .middle import median
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -71,14 +73,14 @@ def slope_robust(v: View) -> float:
     i, j = np.triu_indices(step.size, 1)
     gap = step[j] - step[i]
     keep = gap > 0
-    return float(np.median((value[j] - value[i])[keep] / gap[keep])) if keep.any() else float("nan")
+    return median((value[j] - value[i])[keep] / gap[keep]) if keep.any() else float("nan")
 
 
 def _binned(step: Floats, value: Floats, bins: int) -> tuple[Floats, Floats]:
     if step.size <= bins:
         return step, value
     parts = np.array_split(np.arange(step.size), bins)
-    return np.array([step[p].mean() for p in parts]), np.array([np.median(value[p]) for p in parts])
+    return np.array([step[p].mean() for p in parts]), np.array([median(value[p]) for p in parts])
 
 
 def _window_slopes(v: View, width: float) -> Floats:
@@ -111,7 +113,7 @@ def steepest_rise(v: View, width: float) -> float:
 
 def _ends(v: View) -> tuple[float, float]:
     k = max(1, v.n // 5)
-    return float(np.median(v.value[:k])), float(np.median(v.value[-k:]))
+    return median(v.value[:k]), median(v.value[-k:])
 
 
 def relative_change(v: View) -> float:

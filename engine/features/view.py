@@ -69,8 +69,14 @@ def cut(series: Series, window: Window, span: Span, onset: float | None) -> View
             low, high = span.start + low * span.length, span.start + high * span.length
         elif window.unit == "iterations":
             axis = series.iteration
-    with np.errstate(invalid="ignore"):
-        inside = (axis >= low) & (axis <= high)
-    value = series.value[inside]
+    inside: slice | NDArray[np.bool_]
+    if axis is series.step:  # sorted
+        inside = slice(int(axis.searchsorted(low, "left")), int(axis.searchsorted(high, "right")))
+    else:
+        with np.errstate(invalid="ignore"):
+            inside = (axis >= low) & (axis <= high)
+    step, value = series.step[inside], series.value[inside]
     finite = np.isfinite(value)
-    return View(series.step[inside][finite], value[finite], int(value.size), series.non_finite, span)
+    if finite.all():
+        return View(step, value, int(value.size), series.non_finite, span)
+    return View(step[finite], value[finite], int(value.size), series.non_finite, span)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import speed
-from timed import event_files
+from timed import event_files, sweeps
 from timed.event_logs import LAYOUTS, write_event_file
-from timed.measure import Goal, Row, cpu_seconds, peak_megabytes
+from timed.measure import Goal, Row, child_cpu_seconds, cpu_seconds, peak_megabytes
 
 from rl_diagnose.adapters.readers.event_files import read_event_file
 
@@ -99,3 +101,37 @@ def test_a_row_compares_with_tbparse_and_with_the_bytes(monkeypatch: pytest.Monk
     assert row.name == "event file, simple, 2 × 50"
     assert len(row.ratios) == 2
     assert all(ratio > 0 for ratio in row.ratios.values())
+
+
+def test_a_goal_not_met_yet_is_shown_and_fails_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def rows(*, quick: bool) -> Iterator[Row]:
+        yield Row("a row", "1 ms", {"× faster": 1.0}, {"× faster": Goal(100, met_yet=not quick)})
+
+    monkeypatch.setattr(speed, "GROUPS", {"one": rows})
+    assert speed.main(["--quick", "--check"]) == 0
+    assert "(≥ 100)  not met yet" in capsys.readouterr().out
+    assert speed.main(["--check"]) == 1
+    assert "MISSED" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="this system does not tell the time of ended processes")
+def test_the_time_of_processes_is_their_own() -> None:
+    def program(code: str) -> Callable[[], object]:
+        return lambda: subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own interpreter
+
+    seconds = child_cpu_seconds({"busy": program("sum(range(10**7))"), "idle": program("pass")}, rounds=1)
+    assert seconds["busy"] > 2 * seconds["idle"] > 0
+
+
+def test_the_rows_on_features_have_their_goal() -> None:
+    (row,) = sweeps.feature_rows(quick=True)
+    assert row.ratios["ms"] > 0
+    assert row.goals["ms"].bound == 0.5
+
+
+def test_the_files_of_a_sweep_are_read_as_runs_of_stable_baselines(tmp_path: Path) -> None:
+    path = tmp_path / "events.out.tfevents.1"
+    write_event_file(path, "simple", len(sweeps.TAGS), 5, sweeps.TAGS)
+    assert set(read_event_file(path).scalars) == set(sweeps.TAGS)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from rl_diagnose.diagnosis.dating import date
-from rl_diagnose.diagnosis.described import Describer, RunSignals, features_of, is_setting
+from rl_diagnose.diagnosis.described import Describer, features_of, is_setting
 from rl_diagnose.diagnosis.pipeline import diagnose_run
+from rl_diagnose.features.derived import RunSignals
 from rl_diagnose.features.windows import Window
 from rl_diagnose.rules.book import All, Condition, Leaf, Not, OnsetSpec, Ramp, Symptom, SymptomRef
 from rl_diagnose.signals.run import ActionSpace, NonFinite

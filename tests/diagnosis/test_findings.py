@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rl_diagnose.diagnosis.findings import Described, cause_finding, measurements, ramp_words, symptom_finding
+from rl_diagnose.diagnosis.findings import Described, Measured, cause_finding, ramp_words, symptom_finding
 from rl_diagnose.diagnosis.model import CauseFinding, SymptomFinding
 from rl_diagnose.rules.book import Leaf, Ramp
 from rl_diagnose.rules.membership import memberships
@@ -36,10 +36,8 @@ def said(
     found = memberships(BOOK, numbers([MadeRow(features)], [run(config)]), 1)
     have = frozenset({"policy.entropy", "policy.kl"}) if available is None else available
     scores = score(BOOK, found.mu, found.known, [have], np.ones((1, 3), dtype=bool))
-    symptoms = {
-        s.id: symptom_finding(s, measurements(s, BOOK, found, 0, describe), float(found.mu[0, i]))
-        for i, s in enumerate(BOOK.symptoms)
-    }
+    measured = Measured(BOOK, found).of_run(0, describe)
+    symptoms = {s.id: symptom_finding(s, measured[s.id], float(found.mu[0, i])) for i, s in enumerate(BOOK.symptoms)}
     causes = {
         c.id: cause_finding(BOOK, c, scores, 0, symptoms, [r for r in c.requires if r not in have]) for c in BOOK.causes
     }
