@@ -13,7 +13,9 @@ __all__ = ["median"]
 
 
 def median(values: NDArray[np.float64]) -> float:
-    """Median of an array of shape (n,), n ≥ 1, to the last bit what `np.median` gives; NaN where one value is."""
+    """Median of an array of shape (n,), to the last bit what `np.median` gives; NaN where one value is, and of none."""
+    if not values.size:
+        return float("nan")
     half, odd = divmod(values.size, 2)
     if odd:
         part = np.partition(values, (half, -1))

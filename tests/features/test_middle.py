@@ -17,7 +17,7 @@ def test_it_is_numpys_median(size: int) -> None:
         np.testing.assert_array_equal(values, before)
 
 
-@pytest.mark.parametrize("values", [[np.nan], [1.0, np.nan], [np.nan, 1.0, 2.0], [1.0, 2.0, np.nan, 4.0]])
+@pytest.mark.parametrize("values", [[], [np.nan], [1.0, np.nan], [np.nan, 1.0, 2.0], [1.0, 2.0, np.nan, 4.0]])
 def test_a_nan_is_not_passed_over(values: list[float]) -> None:
     assert np.isnan(median(np.array(values)))
 
