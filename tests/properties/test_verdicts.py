@@ -37,6 +37,7 @@ OF_THE_SCALE = {
     "returns_tiny",
     "reward_signal_tiny",
     "temperature_dominates",
+    "temperature_ran_away",
 }
 
 
