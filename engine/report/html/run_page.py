@@ -97,14 +97,14 @@ def _causes(run: RunDiagnosis) -> str:
     if not causes:
         return ""
     shown = {cause.id for cause in words.main_causes(run)}
-    folded = "".join(_cause(cause, first=i == 0) for i, cause in enumerate(causes) if cause.id in shown)
-    rest = "".join(_cause(cause) for cause in causes if cause.id not in shown)
+    folded = "".join(_cause(run, cause, first=i == 0) for i, cause in enumerate(causes) if cause.id in shown)
+    rest = "".join(_cause(run, cause) for cause in causes if cause.id not in shown)
     count = len(causes) - len(shown)
     more = details(f"{count} less probable causes", rest) if rest else ""
     return f"<p class='hint'>{text(words.calibration_words(run))}</p>\n{folded}{more}"
 
 
-def _cause(cause: CauseFinding, *, first: bool = False) -> str:
+def _cause(run: RunDiagnosis, cause: CauseFinding, *, first: bool = False) -> str:
     probability = cause.probability or 0.0
     marks = [cause.kind if cause.kind != "fault" else "", "experimental" if cause.experimental else ""]
     marks += ["suppressed" if cause.suppressed else ""]
@@ -124,7 +124,7 @@ def _cause(cause: CauseFinding, *, first: bool = False) -> str:
             for e in cause.evidence
             if e.missing or abs(e.decibans) >= _SMALLEST_WEIGHT
         ],
-        caption=f"Evidence on: {cause.title}",
+        caption=f"Evidence on: {cause.title} ({run.id})",
         kind="ledger",
     )
     body += f"<p>{text(words.prior_words(cause))}; evidence available: {text(share(cause.coverage))}.</p>\n"
