@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
 from .adapter import ReadOptions, Sniff, is_generic
 from .find import find_folders
@@ -118,10 +120,24 @@ def load_source(found: FoundRun, options: ReadOptions = ReadOptions()) -> Run:  
             raise
         fact = f"the adapter '{found.adapter.name}' failed ({type(error).__name__}: {error})"
         raise LogError(fact, place=found.place, hint="RL_DIAGNOSE_DEBUG=1 shows where") from error
+    _check_series(run, found)
     reason = f"{found.sniff.reason}; {run.adapter_reason}" if run.adapter_reason else found.sniff.reason
     if found.shown:
         run = replace(run, path=found.shown, files=(found.shown,))
     return replace(run, id=found.id, adapter=found.adapter.name, adapter_reason=reason)
+
+
+def _check_series(run: Run, found: FoundRun) -> None:
+    """Raises `LogError` where an adapter breaks what `Series` promises: windows are cut by bisection."""
+    for name, series in run.series.items():
+        columns = (series.step, series.value, series.iteration, series.wall_time)
+        if any(column.shape != (len(series),) for column in columns):
+            fact = f"the adapter '{found.adapter.name}' gave columns of unequal length for '{name}'"
+        elif len(series) and not (np.isfinite(series.step[-1]) and np.all(series.step[1:] >= series.step[:-1])):
+            fact = f"the adapter '{found.adapter.name}' gave steps out of order for '{name}'"
+        else:
+            continue
+        raise LogError(fact, place=found.place, hint="report it to whoever wrote the adapter")
 
 
 def load_run(path: str | Path, options: ReadOptions = ReadOptions()) -> Run:  # noqa: B008 - a frozen value

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rl_diagnose.adapters.sb3 import ADAPTER
@@ -16,7 +18,7 @@ from rl_diagnose.logs import load
 from rl_diagnose.logs.adapter import Folder, ReadOptions, RunSource, Sniff
 from rl_diagnose.logs.load import find_runs, load_run, load_source
 from rl_diagnose.logs.registry import PluginProblem
-from rl_diagnose.signals.run import Run
+from rl_diagnose.signals.run import Run, Semantics, Series
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sb3"
 
@@ -202,3 +204,28 @@ def test_broken_plug_ins_are_among_the_problems(tmp_path: Path, monkeypatch: pyt
     install(monkeypatch, problems=(problem,))
     with pytest.raises(UsageError, match="no log can be read: adapter 'bad'"):
         load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "said"),
+    [
+        ([0.0, 2.0, 1.0], [1.0, 2.0, 3.0], "steps out of order for 'reward.train'"),
+        ([0.0, np.nan, 1.0], [1.0, 2.0, 3.0], "steps out of order"),
+        ([0.0, 1.0, np.nan], [1.0, 2.0, 3.0], "steps out of order"),
+        ([0.0, 1.0], [1.0, 2.0, 3.0], "columns of unequal length for 'reward.train'"),
+    ],
+)
+def test_an_adapter_that_breaks_the_schema_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: list[float], value: list[float], said: str
+) -> None:
+    class Careless(Fake):
+        def read(self, source: RunSource, options: ReadOptions) -> Run:
+            unknown = np.full(len(value), np.nan)
+            one = Series("reward.train", np.array(step), np.array(value), unknown, unknown, Semantics("score"))
+            return dataclasses.replace(super().read(source, options), series={one.signal: one})
+
+    place("ppo_gaussian", tmp_path / "PPO_1")
+    install(monkeypatch, Careless("house", 0.9))
+    with pytest.raises(LogError, match="the adapter 'house' gave") as error:
+        load_run(tmp_path / "PPO_1")
+    assert said in str(error.value)
