@@ -239,7 +239,9 @@ def _nothing_readable(result: Diagnosis) -> NoReadableRunError | None:
 def _exit_code(result: Diagnosis, fail_at: float | None) -> int:
     if fail_at is None:
         return 0
-    reached = [run for run in result.runs if run.findings and (run.findings[0].probability or 0.0) >= fail_at]
+    from ..report.outcome import outcome
+
+    reached = [run for run in result.runs if outcome(run, fail_at) == "failed"]
     if reached:
         many = "1 run has" if len(reached) == 1 else f"{len(reached)} runs have"
         sys.stderr.write(f"rl-diagnose: {many} a cause at or above --fail-at {fail_at:g}\n")

@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from . import sarif
-from .outcome import counted, headline, outcome, place, sentences
+from .outcome import counted, headline, message, outcome, place
 from .text import clean
 
 if TYPE_CHECKING:
@@ -44,14 +44,13 @@ def _rule(cause: CauseFinding) -> dict[str, Any]:
 
 
 def _result(run: RunDiagnosis, cause: CauseFinding, index: dict[str, int], fail_at: float | None) -> dict[str, Any]:
-    text = "\n".join([f"{clean(run.id)}: {headline(run, cause)}", *sentences(run, cause)])
     print_of = sha256(f"{run.id}\0{_name(cause)}".encode("utf-8", "surrogatepass")).hexdigest()
     return {
         "ruleId": _name(cause),
         "ruleIndex": index[_name(cause)],
         "level": "error" if outcome(run, fail_at) == "failed" else "warning",
-        "message": {"text": text},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": sarif.uri(place(run))}}}],
+        "message": {"text": message(run, cause)},
+        "locations": [sarif.location(place(run))],
         # The same cause in the same run is the same alert, however its numbers move.
         "partialFingerprints": {"runAndCause/v1": print_of},
         "rank": round(100 * (cause.probability or 0.0), 1),
@@ -61,6 +60,6 @@ def _result(run: RunDiagnosis, cause: CauseFinding, index: dict[str, int], fail_
 def _notification(run: RunDiagnosis) -> dict[str, Any]:
     return {
         "level": "error",
-        "message": {"text": f"{clean(run.id)}: {clean(run.verdict_reason)}"},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": sarif.uri(place(run))}}}],
+        "message": {"text": f"{clean(run.id)}: {headline(run, None)}"},
+        "locations": [sarif.location(place(run))],
     }

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from .text import encodable
+
 if TYPE_CHECKING:
     from ..diagnosis.model import Diagnosis, RunDiagnosis
 
@@ -70,5 +72,4 @@ def _row(run: RunDiagnosis) -> tuple[Any, ...]:
 
 
 def _text(text: str | None) -> str | None:
-    """A name may hold bytes that are not text; a column of text cannot carry them."""
-    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
+    return None if text is None else encodable(text)

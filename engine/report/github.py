@@ -5,11 +5,10 @@ The syntax and what has to be escaped: GitHub's "Workflow commands for GitHub Ac
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .outcome import counted, headline, outcome, place, sentences
-from .text import clean
+from .outcome import counted, headline, message, outcome, place
+from .text import clean, path_from_here
 from .words import severity, summary
 
 if TYPE_CHECKING:
@@ -33,15 +32,9 @@ def to_annotations(diagnosis: Diagnosis, fail_at: float | None = None) -> str:
 def _line(run: RunDiagnosis, fail_at: float | None) -> str:
     cause = counted(run, fail_at)
     title = headline(run, cause) if cause is not None else clean(f"{run.id}: {run.verdict.replace('_', ' ')}")
-    message = "\n".join([f"{clean(run.id)}: {headline(run, cause)}", *sentences(run, cause)])
+    file = clean(path_from_here(place(run)).as_posix())
     level = _LEVELS[outcome(run, fail_at)]
-    return f"::{level} file={_property(_relative(place(run)))},title={_property(title)}::{_data(message)}"
-
-
-def _relative(file: str) -> str:
-    path = Path(file).absolute()
-    path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    return clean(path.as_posix())
+    return f"::{level} file={_property(file)},title={_property(title)}::{_data(message(run, cause))}"
 
 
 def _data(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..signals.taxonomy import is_known_signal, signal
+from .text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,7 @@ def to_document(
 def to_json(path: str, runs: Sequence[Run], unreadable: Sequence[tuple[str, str]], notes: Sequence[str] = ()) -> str:
     """The document as strict JSON text with a final newline."""
     document = to_document(path, runs, unreadable, notes)
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return encodable(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _run(run: Run) -> dict[str, Any]:

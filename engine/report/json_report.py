@@ -11,6 +11,8 @@ import math
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from .text import encodable
+
 if TYPE_CHECKING:
     from ..diagnosis.model import Diagnosis, RunDiagnosis
 
@@ -27,11 +29,11 @@ def to_document(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "created": diagnosis.created,
-        "path": _text(diagnosis.path),
+        "path": encodable(diagnosis.path),
         "rulebooks": [_plain(book) for book in diagnosis.rulebooks],
         "runs": [_run(run) for run in diagnosis.runs],
         "suppressed": diagnosis.suppressed,
-        "notes": [_text(note) for note in diagnosis.notes],
+        "notes": [encodable(note) for note in diagnosis.notes],
     }
 
 
@@ -65,7 +67,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, str):
-        return _text(value)
+        return encodable(value)
     if value is None or isinstance(value, bool | int):
         return value
     return _number(value)
@@ -76,8 +78,3 @@ def _number(value: float | None) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return float(f"{float(value):.{SIGNIFICANT_DIGITS}g}")
-
-
-def _text(text: str) -> str:
-    """A file name may hold bytes that are not text; JSON cannot carry them."""
-    return text.encode("utf-8", "replace").decode("utf-8")

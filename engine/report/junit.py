@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from ..diagnosis.verdict import FINDING_AT
 from .outcome import counted, headline, outcome, place, sentences
 from .text import clean
 
 if TYPE_CHECKING:
     from ..diagnosis.model import Diagnosis, RunDiagnosis
 
-__all__ = ["HEAD", "to_junit"]
+__all__ = ["to_junit"]
 
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- rl-diagnose report'
-# A finding is at least this probable: without a bound of the user's, every finding fails its test case.
-FINDING = 0.5
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- rl-diagnose report'
 
 
 def to_junit(diagnosis: Diagnosis, fail_at: float | None = None) -> str:
@@ -24,7 +23,7 @@ def to_junit(diagnosis: Diagnosis, fail_at: float | None = None) -> str:
     A cause at or above `fail_at` (without it: any finding) is a failure, a run that cannot be read an error, one that
     nothing can be told of a skipped test with the reason.
     """
-    limit = FINDING if fail_at is None else fail_at
+    limit = FINDING_AT if fail_at is None else fail_at
     outcomes = [outcome(run, limit) for run in diagnosis.runs]
     counts = (
         f'tests="{len(outcomes)}" failures="{outcomes.count("failed")}" errors="{outcomes.count("unreadable")}" '
@@ -32,7 +31,7 @@ def to_junit(diagnosis: Diagnosis, fail_at: float | None = None) -> str:
     )
     cases = "".join(_case(run, limit) for run in diagnosis.runs)
     suite = f'<testsuite name="rl-diagnose" {counts}>\n{cases}</testsuite>'
-    return f"{HEAD}, {clean(diagnosis.created)} -->\n<testsuites>\n{suite}\n</testsuites>\n"
+    return f"{_HEAD}, {clean(diagnosis.created)} -->\n<testsuites>\n{suite}\n</testsuites>\n"
 
 
 def _case(run: RunDiagnosis, limit: float) -> str:
@@ -42,12 +41,13 @@ def _case(run: RunDiagnosis, limit: float) -> str:
     head = f"<testcase classname={quoteattr(clean(classname))} name={quoteattr(clean(run.id))}"
     head += f" file={quoteattr(clean(place(run)))}"
     message = quoteattr(headline(run, cause))
-    text = escape("\n".join(sentences(run, cause)))
+    lines = sentences(run, cause)
     if kind == "failed" and cause is not None:
-        return f"{head}><failure type={quoteattr(clean(cause.id))} message={message}>{text}</failure></testcase>\n"
+        told = escape("\n".join(lines))
+        return f"{head}><failure type={quoteattr(clean(cause.id))} message={message}>{told}</failure></testcase>\n"
     if kind == "unreadable":
         return f"{head}><error message={message}/></testcase>\n"
     if kind == "cannot_tell":
         return f"{head}><skipped message={message}/></testcase>\n"
-    told = escape("\n".join([headline(run, cause), *sentences(run, cause)]))
+    told = escape("\n".join([headline(run, cause), *lines]))
     return f"{head}><system-out>{told}</system-out></testcase>\n"

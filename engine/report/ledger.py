@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..diagnosis.numbers import number, percent, share, unit_words
 from . import words
-from .text import clean
+from .text import clean, encodable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
         return [plain(one) for one in value]
     if isinstance(value, float):
         return float(f"{value:.10g}") if math.isfinite(value) else None
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+    return encodable(value) if isinstance(value, str) else value
 
 
 def renderable(found: Explanation) -> RenderableType:

@@ -11,7 +11,7 @@ from .text import clean
 if TYPE_CHECKING:
     from ..diagnosis.model import CauseFinding, RunDiagnosis
 
-__all__ = ["Outcome", "counted", "headline", "outcome", "place", "sentences"]
+__all__ = ["Outcome", "counted", "headline", "message", "outcome", "place", "sentences"]
 
 Outcome = Literal["failed", "found", "passed", "cannot_tell", "unreadable"]
 
@@ -44,6 +44,11 @@ def headline(run: RunDiagnosis, cause: CauseFinding | None) -> str:
     if cause is None:
         return clean(run.verdict_reason)
     return clean(f"{cause.title} ({percent(cause.probability or 0.0)})")
+
+
+def message(run: RunDiagnosis, cause: CauseFinding | None) -> str:
+    """The run, its `headline` and its `sentences`, a line each."""
+    return "\n".join([f"{clean(run.id)}: {headline(run, cause)}", *sentences(run, cause)])
 
 
 def sentences(run: RunDiagnosis, cause: CauseFinding | None) -> list[str]:

@@ -40,7 +40,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(problem: Problem, index: int) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": sarif.uri(problem.file)}}
+    place: dict[str, Any] = {}
     if problem.line:
         region: dict[str, Any] = {"startLine": problem.line, "startColumn": max(problem.column, 1)}
         if problem.snippet:
@@ -52,5 +52,5 @@ def _result(problem: Problem, index: int) -> dict[str, Any]:
         "ruleIndex": index,
         "level": problem.severity,
         "message": {"text": problem.message + hint},
-        "locations": [{"physicalLocation": place}],
+        "locations": [sarif.location(problem.file, **place)],
     }

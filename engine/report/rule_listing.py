@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .rule_problems import problem_document
-from .text import ascii_only, clean
+from .text import ascii_only, clean, encodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,4 +84,4 @@ def listing_json(books: Sequence[Listed], problems: Sequence[Problem]) -> str:
         "problems": [problem_document(problem) for problem in problems],
     }
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    return text.encode("utf-8", "replace").decode("utf-8") + "\n"
+    return encodable(text) + "\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from ..diagnosis.numbers import count
-from .text import ascii_only, clean
+from .text import ascii_only, clean, encodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def to_json(books: Sequence[CheckedBook]) -> str:
     }
     text = json.dumps(document, indent=2, ensure_ascii=False)
     # A file name may hold bytes that are not text; JSON cannot carry them.
-    return text.encode("utf-8", "replace").decode("utf-8") + "\n"
+    return encodable(text) + "\n"
 
 
 def _safe(text: str, ascii_only_output: bool) -> str:

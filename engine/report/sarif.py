@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from .text import encodable, path_from_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["SCHEMA_URI", "document", "to_text", "uri"]
+__all__ = ["SCHEMA_URI", "document", "location", "to_text"]
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -28,14 +29,12 @@ def document(
 
 def to_text(log: Mapping[str, Any]) -> str:
     """Indented JSON with a final newline."""
-    text = json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "replace").decode("utf-8") + "\n"
+    return encodable(json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def uri(file: str) -> str:
-    """`file` relative to the working folder if it lies below it, as scanners of a repository want; else ``file:``."""
-    path = Path(file).absolute()
-    if path.is_relative_to(Path.cwd()):
-        # Bytes of a file name that are no text stand as surrogates; a URI can carry the bytes.
-        return quote(path.relative_to(Path.cwd()).as_posix(), errors="surrogateescape")
-    return path.as_uri()
+def location(file: str, **place: Any) -> dict[str, Any]:
+    """Where a result is: `file`, by its path from the working folder or as a ``file:`` URI, and `place` within it."""
+    path = path_from_here(file)
+    # Bytes of a file name that are no text stand as surrogates; a URI can carry the bytes.
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, **place}}

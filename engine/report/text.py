@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-__all__ = ["ascii_only", "clean", "shorten_path"]
+__all__ = ["ascii_only", "clean", "encodable", "path_from_here", "shorten_path"]
 
 # Control characters (escape sequences start with one), zero-width characters and bidirectional overrides: a run
 # name could otherwise recolour the terminal or make a report read differently from what it says.
@@ -33,6 +34,17 @@ def clean(text: str) -> str:
 def ascii_only(text: str) -> str:
     """`text` with every symbol spelled out or replaced by ``?``."""
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+
+
+def encodable(text: str) -> str:
+    """`text` with ``?`` for what UTF-8 cannot carry: a file name may hold bytes that are not text."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def path_from_here(file: str) -> Path:
+    """`file` relative to the working folder if it lies below it, as tools for repositories want; else absolute."""
+    path = Path(file).absolute()
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def shorten_path(path: str, width: int) -> str:

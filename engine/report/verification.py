@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from .text import clean
+from .text import clean, encodable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +40,7 @@ def _finite(value: Any) -> Any:
         return [_finite(one) for one in value]
     if isinstance(value, float):
         return float(f"{value:.10g}") if math.isfinite(value) else None
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+    return encodable(value) if isinstance(value, str) else value
 
 
 def renderable(found: Verification) -> RenderableType:

@@ -12,30 +12,12 @@ from pathlib import Path
 import pytest
 
 from rl_diagnose.diagnosis.model import Diagnosis
-from rl_diagnose.diagnosis.pipeline import diagnose
 from rl_diagnose.report.html import HEAD, to_html
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "collapsed-ppo"
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m&\"'"
-
-
-@pytest.fixture(scope="module")
-def one() -> Diagnosis:
-    """The diagnosis of the example."""
-    return diagnose(EXAMPLE)
-
-
-@pytest.fixture(scope="module")
-def many(one: Diagnosis) -> Diagnosis:
-    """Three runs, one of them without a finding."""
-    (run,) = one.runs
-    quiet = dataclasses.replace(
-        run, id="quiet", verdict="nothing_found", verdict_reason="nothing", primary_symptom=None
-    )
-    return dataclasses.replace(one, runs=(dataclasses.replace(run, id="b"), run, quiet))
 
 
 def test_it_needs_nothing_from_elsewhere(one: Diagnosis) -> None:

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rl_diagnose.diagnosis.model import Diagnosis
-from rl_diagnose.diagnosis.pipeline import diagnose
 from rl_diagnose.report.html import to_html
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(BROWSER is None or DRIVER is None, reason="no Chromium with its driver is installed")
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "collapsed-ppo"
 PHONE, DESK = (390, 800), (1200, 900)
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def pages(one: Diagnosis, many: Diagnosis, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Addresses of a page about one run and of one about three."""
     folder = tmp_path_factory.mktemp("pages")
-    result = diagnose(EXAMPLE)
-    (run,) = result.runs
-    quiet = dataclasses.replace(run, id="quiet", verdict="nothing_found", verdict_reason="-", primary_symptom=None)
-    many: Diagnosis = dataclasses.replace(result, runs=(dataclasses.replace(run, id="b"), run, quiet))
     made = {}
-    for name, diagnosis in (("one", result), ("many", many)):
+    for name, diagnosis in (("one", one), ("many", many)):
         (folder / f"{name}.html").write_text(to_html(diagnosis), "utf-8")
         made[name] = (folder / f"{name}.html").as_uri()
     return made
