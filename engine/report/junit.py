@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from ..diagnosis.verdict import FINDING_AT
 from .outcome import counted, headline, outcome, place, sentences
 from .text import clean
 
 if TYPE_CHECKING:
     from ..diagnosis.model import Diagnosis, RunDiagnosis
+    from .outcome import Outcome
 
 __all__ = ["to_junit"]
 
@@ -23,20 +23,24 @@ def to_junit(diagnosis: Diagnosis, fail_at: float | None = None) -> str:
     A cause at or above `fail_at` (without it: any finding) is a failure, a run that cannot be read an error, one that
     nothing can be told of a skipped test with the reason.
     """
-    limit = FINDING_AT if fail_at is None else fail_at
-    outcomes = [outcome(run, limit) for run in diagnosis.runs]
+    outcomes = [_outcome(run, fail_at) for run in diagnosis.runs]
     counts = (
         f'tests="{len(outcomes)}" failures="{outcomes.count("failed")}" errors="{outcomes.count("unreadable")}" '
         f'skipped="{outcomes.count("cannot_tell")}"'
     )
-    cases = "".join(_case(run, limit) for run in diagnosis.runs)
+    cases = "".join(_case(run, fail_at) for run in diagnosis.runs)
     suite = f'<testsuite name="rl-diagnose" {counts}>\n{cases}</testsuite>'
     return f"{_HEAD}, {clean(diagnosis.created)} -->\n<testsuites>\n{suite}\n</testsuites>\n"
 
 
-def _case(run: RunDiagnosis, limit: float) -> str:
-    cause = counted(run, limit)
-    kind = outcome(run, limit)
+def _outcome(run: RunDiagnosis, fail_at: float | None) -> Outcome:
+    kind = outcome(run, fail_at)
+    return "failed" if kind == "found" and fail_at is None else kind
+
+
+def _case(run: RunDiagnosis, fail_at: float | None) -> str:
+    cause = counted(run, fail_at)
+    kind = _outcome(run, fail_at)
     classname = ".".join(part for part in ("rl-diagnose", run.framework, run.algorithm) if part)
     head = f"<testcase classname={quoteattr(clean(classname))} name={quoteattr(clean(run.id))}"
     head += f" file={quoteattr(clean(place(run)))}"

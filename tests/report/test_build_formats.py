@@ -58,6 +58,14 @@ def test_junit_fails_the_runs_that_reach_the_bound(fail_at: float | None, expect
     assert cases(ALL, fail_at) == expected
 
 
+def test_what_cannot_be_judged_fails_only_at_a_bound_of_the_users() -> None:
+    """The most probable fault may stand above one half where the verdict is that nothing can be told."""
+    unsure = diagnosis(replace(SHORT, causes=(CAUSE,)))
+    assert cases(unsure) == {"PPO_5": "skipped"}
+    assert cases(unsure, 0.95) == {"PPO_5": "skipped"}
+    assert cases(unsure, 0.9) == {"PPO_5": "failure"}
+
+
 def test_a_junit_failure_says_cause_evidence_and_fix() -> None:
     case = _parsed(to_junit(ALL))[0][0]
     assert case.attrib["file"] == (RUN.files[0])
