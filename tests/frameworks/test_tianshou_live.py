@@ -12,37 +12,14 @@ pytest.importorskip("tianshou")
 
 from rl_diagnose.logs.load import load_run
 
+from .tianshou_ppo import train_ppo
 
-def train_ppo(folder: Path) -> tuple[list[Any], list[Any]]:
-    """Train PPO on CartPole with the framework's TensorBoard logger; return its collect and update statistics."""
-    import gymnasium
-    import torch
-    from tianshou.algorithm import PPO
-    from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
-    from tianshou.algorithm.optim import AdamOptimizerFactory
-    from tianshou.data import Collector, VectorReplayBuffer
-    from tianshou.env import DummyVectorEnv
-    from tianshou.trainer import OnPolicyTrainerParams
+
+def train(folder: Path) -> tuple[list[Any], list[Any]]:
+    """Train with the framework's TensorBoard logger; return its collect and update statistics."""
     from tianshou.utils import TensorboardLogger
-    from tianshou.utils.net.common import Net
-    from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
-    from torch.distributions import Categorical
     from torch.utils.tensorboard import SummaryWriter
 
-    torch.manual_seed(0)
-    np.random.seed(0)  # noqa: NPY002 - Tianshou draws from numpy's global generator
-    env = gymnasium.make("CartPole-v1")
-    shape, actions = env.observation_space.shape, env.action_space
-
-    def net() -> Any:
-        return Net(state_shape=shape, hidden_sizes=[16])
-
-    actor = DiscreteActor(preprocess_net=net(), action_shape=actions.n, softmax_output=False)
-    policy = ProbabilisticActorPolicy(
-        actor=actor, dist_fn=lambda logits: Categorical(logits=logits), action_space=actions, action_scaling=False
-    )
-    algorithm = PPO(policy=policy, critic=DiscreteCritic(preprocess_net=net()), optim=AdamOptimizerFactory(lr=1e-3))
-    train, test = (DummyVectorEnv([lambda: gymnasium.make("CartPole-v1") for _ in range(4)]) for _ in range(2))
     logger = TensorboardLogger(SummaryWriter(str(folder)), training_interval=1, update_interval=1)
     collects: list[Any] = []
     updates: list[Any] = []
@@ -58,21 +35,7 @@ def train_ppo(folder: Path) -> tuple[list[Any], list[Any]]:
 
     logger.log_training_data = record_training
     logger.log_update_data = record_update
-    algorithm.run_training(
-        OnPolicyTrainerParams(
-            training_collector=Collector(algorithm, train, VectorReplayBuffer(4000, 4), exploration_noise=True),
-            test_collector=Collector(algorithm, test),
-            max_epochs=3,
-            epoch_num_steps=1024,
-            collection_step_num_env_steps=512,
-            update_step_num_repetitions=2,
-            batch_size=64,
-            test_step_num_episodes=4,
-            logger=logger,
-            verbose=False,
-            show_progress=False,
-        )
-    )
+    train_ppo(logger)
     logger.writer.close()
     return collects, updates
 
@@ -90,7 +53,7 @@ def flat(data: dict[str, Any], prefix: str = "") -> dict[str, float]:
 
 def test_ppo_signals_equal_what_the_logger_was_given(tmp_path: Path) -> None:
     folder = tmp_path / "ppo"
-    collects, updates = train_ppo(folder)
+    collects, updates = train(folder)
     run = load_run(folder)
     assert (run.framework, run.algorithm) == ("tianshou", "ppo")
     returns = {float(s): flat(d)["returns_stat/mean"] for s, d in collects if "returns_stat/mean" in flat(d)}
@@ -109,7 +72,7 @@ def test_ppo_signals_equal_what_the_logger_was_given(tmp_path: Path) -> None:
 
 def test_updates_are_placed_on_the_axis_of_environment_steps(tmp_path: Path) -> None:
     folder = tmp_path / "ppo"
-    collects, updates = train_ppo(folder)
+    collects, updates = train(folder)
     run = load_run(folder)
     assert run.x_axis == "env_steps"
     last = collects[-1][0]
