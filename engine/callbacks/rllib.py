@@ -38,16 +38,16 @@ class DiagnosisCallback(RLlibCallback):
 
     def __init__(self, **options: Unpack[Options]) -> None:
         super().__init__()
-        self._watcher = Watcher(options)
+        self.watcher = Watcher(options)
         self._begun = False
 
     @property
     def diagnosis(self) -> Diagnosis | None:
         """What was found at the last look; None before there was one."""
-        return self._watcher.diagnosis
+        return self.watcher.diagnosis
 
     def on_train_result(self, *, algorithm: Any, result: dict[str, Any], **_: Any) -> None:
-        watcher = self._watcher
+        watcher = self.watcher
         if not self._begun:
             self._begun = True
             folder = watcher.begin(type(algorithm).__name__)

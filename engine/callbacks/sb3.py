@@ -35,40 +35,40 @@ class DiagnosisCallback(BaseCallback):
     """Diagnoses the run while it trains. Options are those of `rl_diagnose.callbacks.watcher.Options`.
 
     A changed verdict is told through the Python logger ``rl_diagnose`` and written as a text beside the model's own
-    curves, where TensorBoard shows it under ``rl_diagnose/verdict``. Raises `UsageError` or `RulebookError` for options that
-    cannot be meant, when it is made; during the training it raises nothing.
+    curves, where TensorBoard shows it under ``rl_diagnose/verdict``. Raises `UsageError` or `RulebookError` for options
+    that cannot be meant, when it is made; during the training it raises nothing.
     """
 
     def __init__(self, *, verbose: int = 0, **options: Unpack[Options]) -> None:
         super().__init__(verbose)
-        self._watcher = Watcher(options)
+        self.watcher = Watcher(options)
         self._writer: _RowWriter | None = None
         self._rows_seen = 0
 
     @property
     def diagnosis(self) -> Diagnosis | None:
         """What was found at the last look; None before there was one."""
-        return self._watcher.diagnosis
+        return self.watcher.diagnosis
 
     def _on_training_start(self) -> None:
         outputs = self.logger.output_formats
         if self._writer is None or self.num_timesteps == 0:
-            folder = self._watcher.begin(type(self.model).__name__)
+            folder = self.watcher.begin(type(self.model).__name__)
             if folder is None:
                 return
-            with self._watcher.guarded():
+            with self.watcher.guarded():
                 _save_settings(self.model, folder)
-            self._writer = _RowWriter(folder, self._watcher)
+            self._writer = _RowWriter(folder, self.watcher)
             self._rows_seen = 0
         # A second call of learn() has a new logger, or the same one.
         if self._writer not in outputs:
             outputs.append(self._writer)
 
     def _on_step(self) -> bool:
-        if self._watcher.rows != self._rows_seen:
-            self._rows_seen = self._watcher.rows
+        if self.watcher.rows != self._rows_seen:
+            self._rows_seen = self.watcher.rows
             self._look()
-        return not self._watcher.stop
+        return not self.watcher.stop
 
     def _on_training_end(self) -> None:
         self._look(last=True)
@@ -76,15 +76,15 @@ class DiagnosisCallback(BaseCallback):
             self.logger.output_formats.remove(self._writer)
 
     def _look(self, *, last: bool = False) -> None:
-        if self._watcher.look(last=last):
-            with self._watcher.guarded():
+        if self.watcher.look(last=last):
+            with self.watcher.guarded():
                 for output in self.logger.output_formats:
                     if isinstance(output, TensorBoardOutputFormat):
-                        output.writer.add_text(_TEXT_TAG, self._watcher.markdown, self.num_timesteps)
+                        output.writer.add_text(_TEXT_TAG, self.watcher.markdown, self.num_timesteps)
                         output.writer.flush()
 
 
-class _RowWriter(KVWriter):  # type: ignore[misc]
+class _RowWriter(KVWriter):
     """Appends the numbers of each row to a ``progress.json``, as Stable-Baselines3 writes it."""
 
     def __init__(self, folder: Path, watcher: Watcher) -> None:
@@ -109,7 +109,7 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
         return None
     try:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     except (TypeError, ValueError):
         return None
 

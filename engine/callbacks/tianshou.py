@@ -43,7 +43,7 @@ class DiagnosisLogger(BaseLogger):
         self._inner = LazyLogger() if logger is None else logger
         intervals = (self._inner.training_interval, self._inner.test_interval, self._inner.update_interval)
         super().__init__(*intervals, self._inner.info_interval, self._inner.save_interval)
-        self._watcher = Watcher(options)
+        self.watcher = Watcher(options)
         self._name = name
         self._tape: _Tape | None = None
         self._step = 0
@@ -51,11 +51,11 @@ class DiagnosisLogger(BaseLogger):
     @property
     def diagnosis(self) -> Diagnosis | None:
         """What was found at the last look; None before there was one."""
-        return self._watcher.diagnosis
+        return self.watcher.diagnosis
 
     def stop_fn(self, score: float) -> bool:  # noqa: ARG002 - the trainer asks with the score of a test
         """For the trainer's `stop_fn`: true when a cause has reached `stop_at`."""
-        return self._watcher.stop
+        return self.watcher.stop
 
     def log_training_data(self, log_data: dict[str, Any], step: int) -> None:
         self._inner.log_training_data(log_data, step)
@@ -104,26 +104,26 @@ class DiagnosisLogger(BaseLogger):
         """Look once more, then finalize the other logger. Tianshou's trainer does not call this."""
         self._look(last=True)
         if self._tape is not None:
-            with self._watcher.guarded():
+            with self.watcher.guarded():
                 self._tape.finalize()
         self._inner.finalize()
 
     def _keep(self, method: str, log_data: dict[str, Any], step: int) -> None:
         if self._tape is None:
-            folder = self._watcher.begin(self._name)
+            folder = self.watcher.begin(self._name)
             if folder is None:
                 return
-            with self._watcher.guarded():
-                self._tape = _Tape(folder, self._watcher, self._inner)
-        if self._tape is not None and self._watcher.alive:
-            with self._watcher.guarded():
+            with self.watcher.guarded():
+                self._tape = _Tape(folder, self.watcher, self._inner)
+        if self._tape is not None and self.watcher.alive:
+            with self.watcher.guarded():
                 getattr(self._tape, method)(log_data, step)
 
     def _look(self, *, last: bool = False) -> None:
         writer = getattr(self._inner, "writer", None)
-        if self._watcher.look(last=last) and isinstance(writer, SummaryWriter):
-            with self._watcher.guarded():
-                writer.add_text("rl_diagnose/verdict", self._watcher.markdown, self._step)
+        if self.watcher.look(last=last) and isinstance(writer, SummaryWriter):
+            with self.watcher.guarded():
+                writer.add_text("rl_diagnose/verdict", self.watcher.markdown, self._step)
 
 
 class _Tape(TensorboardLogger):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ..diagnosis.pipeline import diagnose
 from ..diagnosis.reading import read_options
-from ..diagnosis.watching import changes
 from ..errors import LogError, NoReadableRunError, UsageError
 from ..report.markdown import to_markdown
 from ..report.outcome import counted, message
@@ -40,14 +39,17 @@ class Options(TypedDict, total=False):
     every: rows of the log between two looks, at least (default 10).
     share: the part of the training time that diagnosing may take, at most (default 0.01). A look that would take more
         is put off; the last one, at the end of the training, always comes.
-    stop_at: the training is stopped when a cause reaches this probability (default: never).
-    on_change: called with the `RunDiagnosis` whenever the verdict or its cause has changed.
+    patience: a verdict counts when it stood in so many looks in a row (default 3), or at the end: what shows in a few
+        rows of a young run may be gone in the next ones.
+    stop_at: the training is stopped when a cause that counts has reached this probability (default: never).
+    on_change: called with the `RunDiagnosis` whenever the verdict that counts, or its cause, is another one.
     rulebooks, mapping, action_space: as for `rl_diagnose.diagnose`; a mapping counts where the log has the key.
     folder: where the log is kept, each run in a new folder below it (default: a temporary one, removed at the end).
     """
 
     every: int
     share: float
+    patience: int
     stop_at: float | None
     on_change: Callable[[RunDiagnosis], object] | None
     rulebooks: str | Sequence[str | os.PathLike[str]] | None
@@ -61,7 +63,8 @@ class Watcher:
 
     What is wrong with the options is raised at once: `UsageError` or `RulebookError`. After that nothing is: the first
     error is told through the logger ``rl_diagnose``, and the watcher does no more. Verdicts are told there too, when
-    they change: findings as warnings, others as information.
+    they change: findings as warnings, others as information. `rows` and `looks` count what there was of either, `spent`
+    is the time that both took, in seconds.
     """
 
     def __init__(self, options: Options) -> None:
@@ -71,8 +74,9 @@ class Watcher:
         self._every = options.get("every", 10)
         self._share = options.get("share", 0.01)
         self._stop_at = options.get("stop_at")
-        if self._every < 1 or not 0 < self._share <= 1 or not 0 <= (self._stop_at or 0) <= 1:
-            raise UsageError("every is at least 1, share above 0 and at most 1, stop_at a probability")
+        self._patience = options.get("patience", 3)
+        if min(self._every, self._patience) < 1 or not 0 < self._share <= 1 or not 0 <= (self._stop_at or 0) <= 1:
+            raise UsageError("every and patience are at least 1, share above 0 and at most 1, stop_at a probability")
         chosen = options.get("rulebooks")
         names = [chosen] if isinstance(chosen, str) else chosen
         self._books = None if names is None else [load_book(os.fspath(name)) for name in names]
@@ -87,7 +91,8 @@ class Watcher:
         self._looked_at = 0
         self._last_cost = _FIRST_LOOK_S
         self._broken = False
-        self.rows = 0
+        self._standing = _Standing()
+        self.rows = self.looks = 0
         self.spent = 0.0
         self.folder: Path | None = None
         self.diagnosis: Diagnosis | None = None
@@ -99,8 +104,8 @@ class Watcher:
 
     @property
     def stop(self) -> bool:
-        """True when a cause has reached `stop_at`."""
-        if self.run is None or self._stop_at is None or not self.run.findings:
+        """True when a cause that counts has reached `stop_at`."""
+        if self.run is None or self._stop_at is None or not self.run.findings or self._standing.looks < self._patience:
             return False
         return (self.run.findings[0].probability or 0.0) >= self._stop_at
 
@@ -117,9 +122,10 @@ class Watcher:
     def begin(self, name: str) -> Path | None:
         """Start the log of a new run in a folder of its own, called after `name`; None where there can be none."""
         self._started = time.perf_counter()
-        self.rows = self._looked_at = 0
+        self.rows = self.looks = self._looked_at = 0
         self.spent = 0.0
         self.diagnosis = self.folder = None
+        self._standing = _Standing()
         with self.guarded():
             if self._root is None:
                 self._root = Path(tempfile.mkdtemp(prefix="rl-diagnose-"))
@@ -150,7 +156,8 @@ class Watcher:
         if not self.alive or not (self._due() or (last and self.rows > self._looked_at)):
             return False
         self._looked_at = self.rows
-        before, begun, news = self.diagnosis, time.perf_counter(), False
+        self.looks += 1
+        begun, news = time.perf_counter(), False
         with self.guarded():
             try:
                 found = diagnose(self.folder or "", self._books, house=self._mapping, action_space=self._space)
@@ -159,9 +166,10 @@ class Watcher:
             finally:
                 self._last_cost = time.perf_counter() - begun
             self.diagnosis = found
-            news = last or any(changes(before, found))
-            if news:
-                self._tell()
+            if self.run is not None:
+                news = self._standing.is_news(self.run, 1 if last else self._patience)
+                if news:
+                    self._tell(self.run)
         return news
 
     def _due(self) -> bool:
@@ -169,13 +177,30 @@ class Watcher:
             return False
         return self.spent + self._last_cost <= self._share * (time.perf_counter() - self._started)
 
-    def _tell(self) -> None:
-        run = self.run
-        if run is None:
-            return
+    def _tell(self, run: RunDiagnosis) -> None:
         _LOG.log(logging.WARNING if run.verdict == "finding" else logging.INFO, "%s", self.text)
         if self._on_change is not None:
             self._on_change(run)
+
+
+class _Standing:
+    """In how many looks in a row the verdict has been the same, and which one was told."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self._seen: tuple[str, str | None] | None = None
+        self._told: tuple[str, str | None] | None = None
+
+    def is_news(self, run: RunDiagnosis, patience: int) -> bool:
+        """Take in a look; true when its verdict has stood for `patience` looks and is another one than was told."""
+        verdict = (run.verdict, None if run.top is None else run.top.id)
+        first = run.findings[0].id if run.findings else None
+        self.looks = self.looks + 1 if (run.verdict, first) == self._seen else 1
+        self._seen = (run.verdict, first)
+        if verdict == self._told or self.looks < patience:
+            return False
+        self._told = verdict
+        return True
 
 
 def _new_folder(root: Path, name: str) -> Path:

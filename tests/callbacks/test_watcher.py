@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(module.time, "perf_counter", made)
+    monkeypatch.setattr("rl_diagnose.callbacks.watcher.time.perf_counter", made)
     return made
 
 
@@ -101,7 +102,7 @@ def test_the_last_look_comes_whatever_it_costs(clock: Clock) -> None:
 
 def test_a_change_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     told: list[RunDiagnosis] = []
-    watcher = Watcher({"every": 1, "share": 1.0, "on_change": told.append, "stop_at": 0.9})
+    watcher = Watcher({"every": 1, "share": 1.0, "on_change": told.append, "stop_at": 0.9, "patience": 1})
     watcher.begin("PPO")
     watcher.spent = -1e9  # no look is put off
     caplog.set_level(logging.INFO, "rl_diagnose")
@@ -112,7 +113,7 @@ def test_a_change_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
         if watcher.stop and stopped_at is None:
             stopped_at = watcher.rows
     verdicts = [(run.verdict, run.top.id if run.top else None) for run in told]
-    assert all(one != other for one, other in zip(verdicts, verdicts[1:], strict=False))
+    assert all(one != other for one, other in pairwise(verdicts))
     assert len(verdicts) == len(caplog.records)
     assert verdicts[-1][0] == "finding"
     assert caplog.records[-1].levelname == "WARNING"
@@ -122,6 +123,20 @@ def test_a_change_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     assert stopped_at is not None
     assert stopped_at < len(LINES)
     assert "# " in watcher.markdown
+
+
+def test_a_finding_counts_when_it_stood_in_several_looks_in_a_row(caplog: pytest.LogCaptureFixture) -> None:
+    patient = Watcher({"every": 1, "share": 1.0, "stop_at": 0.5, "patience": 4})
+    patient.begin("PPO")
+    patient.spent = -1e9
+    write(patient, len(LINES) - 5)
+    for looks in range(1, 5):
+        write(patient, 1)
+        patient.look()
+        assert patient.run is not None
+        assert patient.run.verdict == "finding"
+        assert patient.stop == (looks == 4)
+        assert len(caplog.records) == (looks == 4)
 
 
 def test_an_error_while_looking_ends_the_watching_and_nothing_else(
@@ -198,6 +213,7 @@ def test_a_temporary_log_goes_away_with_its_watcher() -> None:
         ({"action_space": "discreet:4"}, UsageError, "discreet"),
         ({"mapping": {"score": "reward.tarin"}}, UsageError, "reward.tarin"),
         ({"every": 0}, UsageError, "every"),
+        ({"patience": 0}, UsageError, "patience"),
         ({"share": 0.0}, UsageError, "share"),
         ({"stop_at": 1.5}, UsageError, "stop_at"),
         ({"evry": 5}, UsageError, "evry"),

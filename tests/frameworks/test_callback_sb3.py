@@ -1,4 +1,4 @@
-"""The callback for Stable-Baselines3 in real trainings: it says what the log says, stops, and never stands in the way."""
+"""The callback for Stable-Baselines3 in real trainings: it says what the log says, stops, and is never in the way."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("tianshou")
 
-from rl_diagnose.callbacks.tianshou import DiagnosisLogger  # noqa: E402 - after the skip
-from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
+from rl_diagnose.callbacks.tianshou import DiagnosisLogger
+from rl_diagnose.logs.load import load_run
 
-from .tianshou_ppo import train_ppo  # noqa: E402 - after the skip
+from .tianshou_ppo import train_ppo
 
 
 def own_logger(folder: Path) -> Any:
