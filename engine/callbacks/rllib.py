@@ -1,9 +1,9 @@
 """Diagnosis inside the training of RLlib, under Tune or in a loop of one's own.
 
-    from functools import partial
-    from rl_diagnose.callbacks.rllib import DiagnosisCallback
+from functools import partial
+from rl_diagnose.callbacks.rllib import DiagnosisCallback
 
-    config = PPOConfig().callbacks(partial(DiagnosisCallback, stop_at=0.9))
+config = PPOConfig().callbacks(partial(DiagnosisCallback, stop_at=0.9))
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Diagnosis inside the training of Stable-Baselines3 and sb3-contrib.
 
-    from rl_diagnose.callbacks.sb3 import DiagnosisCallback
+from rl_diagnose.callbacks.sb3 import DiagnosisCallback
 
-    model.learn(1_000_000, callback=DiagnosisCallback(stop_at=0.9))
+model.learn(1_000_000, callback=DiagnosisCallback(stop_at=0.9))
 """
 
 from __future__ import annotations

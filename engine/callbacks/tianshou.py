@@ -1,10 +1,10 @@
 """Diagnosis inside the training of Tianshou (2.0 or newer).
 
-    from rl_diagnose.callbacks.tianshou import DiagnosisLogger
+from rl_diagnose.callbacks.tianshou import DiagnosisLogger
 
-    logger = DiagnosisLogger(TensorboardLogger(SummaryWriter("log/ppo")), name="ppo", stop_at=0.9)
-    algorithm.run_training(OnPolicyTrainerParams(..., logger=logger, stop_fn=logger.stop_fn))
-    logger.finalize()
+logger = DiagnosisLogger(TensorboardLogger(SummaryWriter("log/ppo")), name="ppo", stop_at=0.9)
+algorithm.run_training(OnPolicyTrainerParams(..., logger=logger, stop_fn=logger.stop_fn))
+logger.finalize()
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ class DiagnosisLogger(BaseLogger):
     options that cannot be meant, when it is made; later it raises nothing of its own.
     """
 
-    def __init__(
-        self, logger: BaseLogger | None = None, *, name: str = "tianshou", **options: Unpack[Options]
-    ) -> None:
+    def __init__(self, logger: BaseLogger | None = None, *, name: str = "tianshou", **options: Unpack[Options]) -> None:
         self._inner = LazyLogger() if logger is None else logger
         intervals = (self._inner.training_interval, self._inner.test_interval, self._inner.update_interval)
         super().__init__(*intervals, self._inner.info_interval, self._inner.save_interval)

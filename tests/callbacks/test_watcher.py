@@ -219,8 +219,6 @@ def test_a_temporary_log_goes_away_with_its_watcher() -> None:
         ({"evry": 5}, UsageError, "evry"),
     ],
 )
-def test_wrong_options_are_refused_before_the_training(
-    options: Options, error: type[Exception], words: str
-) -> None:
+def test_wrong_options_are_refused_before_the_training(options: Options, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         Watcher(options)

@@ -22,7 +22,6 @@ def ppo(rate: float = 3e-4, **settings: Any) -> Any:
     return sb3.PPO("MlpPolicy", env, learning_rate=rate, n_steps=32, batch_size=64, n_epochs=4, seed=2, **settings)
 
 
-
 def test_the_log_it_keeps_has_the_curves_of_sb3s_own(tmp_path: Path) -> None:
     from stable_baselines3.common.logger import configure
 
