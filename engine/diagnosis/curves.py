@@ -53,23 +53,23 @@ def display_curves(series: Iterable[Series], bad: tuple[float, float] | None) ->
     curves = []
     for one in series:
         spec = signal(one.signal) if is_known_signal(one.signal) else None
-        step, value = thin(one.step, one.value)
-        curves.append(
-            Curve(one.signal, spec.title if spec else one.signal, spec.unit if spec else "", step, value, bad)
-        )
+        kept = thin(one.value)
+        step, value, iteration = one.step[kept], one.value[kept], one.iteration[kept]
+        known = one.x_axis != "iterations" and iteration.size > 0 and bool(np.isfinite(iteration).all())
+        title, unit = (spec.title, spec.unit) if spec else (one.signal, "")
+        curves.append(Curve(one.signal, title, unit, step, value, bad, iteration if known else None))
     return tuple(curves)
 
 
-def thin(
-    step: NDArray[np.float64], value: NDArray[np.float64], limit: int = DISPLAY_POINTS
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """At most `limit` points of (step, value), both of shape (n,): of each stretch its smallest and largest, in order.
+def thin(value: NDArray[np.float64], limit: int = DISPLAY_POINTS) -> NDArray[np.intp]:
+    """Positions of at most `limit` points to keep of `value`, of shape (n,): in each stretch its smallest and largest,
+    in order.
 
     The first and the last point are always kept. A stretch without a finite value gives one NaN.
     """
     n = value.size
     if n <= limit:
-        return step, value
+        return np.arange(n)
     stretches = max((limit - 2) // 2, 1)
     size = -(-n // stretches)
     padded = np.full(size * stretches, np.nan)
@@ -80,5 +80,4 @@ def thin(
     low = np.where(finite, rows, np.inf).argmin(axis=1) + offset
     high = np.where(finite, rows, -np.inf).argmax(axis=1) + offset
     keep = np.unique(np.concatenate([low, high, [0, n - 1]]))
-    keep = keep[keep < n]
-    return step[keep], value[keep]
+    return keep[keep < n]

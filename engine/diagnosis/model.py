@@ -174,6 +174,7 @@ class Curve:
     """One signal for display: float64 arrays of shape (n,), thinned so that minima and maxima survive.
 
     A NaN in `value` is a non-finite value of the log. `bad` bounds the interval to mark, in units of the x-axis.
+    `iteration` is the number of the update that each point belongs to; None where the log does not tell for all.
     """
 
     signal: str
@@ -182,6 +183,7 @@ class Curve:
     step: NDArray[np.float64]
     value: NDArray[np.float64]
     bad: tuple[float, float] | None = None
+    iteration: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

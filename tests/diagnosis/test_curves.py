@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,8 +54,7 @@ def test_a_log_without_known_curves_shows_none() -> None:
 
 
 def test_short_curves_are_left_alone() -> None:
-    step, value = thin(np.arange(5.0), np.arange(5.0))
-    assert step.size == value.size == 5
+    assert thin(np.arange(5.0)).tolist() == [0, 1, 2, 3, 4]
 
 
 @settings(max_examples=50, deadline=None)
@@ -62,12 +63,11 @@ def test_short_curves_are_left_alone() -> None:
     st.integers(10, 240),
 )
 def test_thinning_keeps_ends_extremes_and_order(value: np.ndarray, limit: int) -> None:
-    step = np.arange(value.size, dtype=float)
-    kept, shown = thin(step, value, limit)
+    kept = thin(value, limit)
+    shown = value[kept]
     assert kept.size <= limit
     assert (np.diff(kept) > 0).all()
-    assert (kept[0], kept[-1]) == (step[0], step[-1])
-    assert np.array_equal(shown, value[kept.astype(int)], equal_nan=True)
+    assert (kept[0], kept[-1]) == (0, value.size - 1)
     if np.isfinite(value).any():
         assert np.nanmin(shown) == np.nanmin(value)
         assert np.nanmax(shown) == np.nanmax(value)
@@ -86,6 +86,18 @@ def test_a_spike_of_one_point_survives() -> None:
 def test_non_finite_values_stay_visible(bad: float) -> None:
     value = np.zeros(1000)
     value[500:] = bad
-    _, shown = thin(np.arange(1000.0), value, 20)
-    assert not np.isfinite(shown[-1])
-    assert np.isfinite(shown[0])
+    kept = thin(value, 20)
+    assert kept.size <= 20
+    assert not np.isfinite(value[kept][-1])
+    assert np.isfinite(value[kept][0])
+
+
+def test_iterations_are_shown_where_the_log_tells_all_of_them() -> None:
+    value = np.sin(np.arange(1000.0))
+    told = replace(series("policy.kl", value), iteration=np.arange(1000.0) // 2)
+    (curve,) = display_curves([told], None)
+    assert curve.iteration is not None
+    assert np.array_equal(curve.iteration, curve.step // 2)
+    partly = replace(told, iteration=np.append(np.arange(999.0), np.nan))
+    assert display_curves([partly], None)[0].iteration is None
+    assert display_curves([replace(told, x_axis="iterations")], None)[0].iteration is None

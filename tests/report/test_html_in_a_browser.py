@@ -81,6 +81,23 @@ def test_a_logarithmic_axis_is_one_click_away(browser: Any, pages: dict[str, str
     assert browser.execute_script(drawn) != before
 
 
+def test_the_curves_can_be_seen_over_iterations(browser: Any, pages: dict[str, str], one: Diagnosis) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    opened(browser, pages["one"])
+    by_steps = picture(browser)
+    choice = Select(browser.find_element("css selector", "select.axis"))
+    choice.select_by_visible_text("iterations")
+    by_iterations = picture(browser)
+    assert by_iterations != by_steps
+    labels = [label.get_attribute("textContent") for label in browser.find_elements("css selector", ".u-legend th")]
+    assert labels.count("iterations") == sum(curve.iteration is not None for curve in one.runs[0].curves) > 0
+    browser.find_element("css selector", "button.reset").click()
+    assert picture(browser) == by_iterations
+    choice.select_by_value("x")
+    assert picture(browser) == by_steps
+
+
 def test_the_copy_button_copies_the_fix(browser: Any, pages: dict[str, str]) -> None:
     opened(browser, pages["one"])
     # A page from a file may not read the clipboard; what it hands over to be written can be watched.

@@ -96,6 +96,7 @@ def _data(runs: Sequence[RunDiagnosis]) -> str:
                 "x": [_number(x) for x in curve.step.tolist()],
                 "y": [_number(y) for y in curve.value.tolist()],
                 "bad": curve.bad,
+                "i": None if curve.iteration is None else curve.iteration.tolist(),
             }
             for curve in run.curves
         ]

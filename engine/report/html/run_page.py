@@ -56,7 +56,11 @@ def _curves(run: RunDiagnosis, key: str) -> str:
     axis = words.axis_words(run)
     charts = "".join(_chart(curve, f"{key}-{i}", key, i, axis) for i, curve in enumerate(run.curves))
     hint = "Drag to zoom, double-click to see all again; the red band is the bad interval."
-    return f'<p class="hint">{hint}</p>\n<div class="charts" data-run="{key}">{charts}</div>\n'
+    switch = ""
+    if any(curve.iteration is not None for curve in run.curves):
+        options = f'<option value="x">{text(axis)}</option><option value="i">iterations</option>'
+        switch = f'<p class="tools"><label>Count <select class="axis" data-run="{key}">{options}</select></label></p>\n'
+    return f'<p class="hint">{hint}</p>\n{switch}<div class="charts" data-run="{key}">{charts}</div>\n'
 
 
 def _chart(curve: Curve, name: str, key: str, index: int, axis: str) -> str:

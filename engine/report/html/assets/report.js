@@ -4,6 +4,7 @@
   const root = document.documentElement;
   const themeButton = document.getElementById("theme");
   const charts = new Map();
+  const axes = new Map();
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
   function setTheme(dark) {
@@ -39,8 +40,24 @@
     };
   }
 
+  // Where a step lies on the axis that is shown: the points of the curve say which iteration stands at which step.
+  function placed(step, from, to) {
+    if (from === to || from.length < 2) return step;
+    let k = from.findIndex((x) => x >= step);
+    k = k < 0 ? from.length - 1 : Math.max(k, 1);
+    const part = from[k] > from[k - 1] ? (step - from[k - 1]) / (from[k] - from[k - 1]) : 0;
+    return to[k - 1] + Math.min(Math.max(part, 0), 1) * (to[k] - to[k - 1]);
+  }
+
+  function axisOf(box, curve) {
+    const counted = axes.get(box.dataset.run) === "i" && curve.i;
+    return counted ? { x: curve.i, name: "iterations" } : { x: curve.x, name: box.dataset.axis };
+  }
+
   function draw(box) {
     const curve = data[box.dataset.run][Number(box.dataset.index)];
+    const { x, name } = axisOf(box, curve);
+    const bad = curve.bad && curve.bad.map((step) => placed(step, curve.x, x));
     const state = charts.get(box) || { log: false, plot: null };
     const range = state.plot ? [state.plot.scales.x.min, state.plot.scales.x.max] : null;
     if (state.plot) state.plot.destroy();
@@ -50,15 +67,15 @@
     state.plot = new uPlot({
       width: Math.max(box.clientWidth, 200),
       height: 180,
-      cursor: { sync: { key: box.dataset.run, setSeries: false }, drag: { x: true, y: false } },
+      cursor: { sync: { key: `${box.dataset.run} ${name}`, setSeries: false }, drag: { x: true, y: false } },
       scales: { x: { time: false }, y: state.log ? { distr: 3 } : {} },
       axes: [{ ...axis, ...labels }, { ...axis, ...labels, size: 70 }],
       series: [
-        { label: box.dataset.axis, value: (_, v) => shown(v) },
-        { label: curve.title, stroke: colour("--accent"), width: 1.5, spanGaps: true, value: (_, v) => shown(v), points: { show: curve.x.length < 40 } },
+        { label: name, value: (_, v) => shown(v) },
+        { label: curve.title, stroke: colour("--accent"), width: 1.5, spanGaps: true, value: (_, v) => shown(v), points: { show: x.length < 40 } },
       ],
-      hooks: { drawClear: [band(curve.bad)] },
-    }, [curve.x, values], box);
+      hooks: { drawClear: [band(bad)] },
+    }, [x, values], box);
     if (range && range[0] !== null) state.plot.setScale("x", { min: range[0], max: range[1] });
     charts.set(box, state);
   }
@@ -115,7 +132,17 @@
   document.querySelectorAll("button.reset").forEach((button) => button.addEventListener("click", () => {
     const chart = document.getElementById(button.dataset.chart);
     const curve = data[chart.dataset.run][Number(chart.dataset.index)];
-    charts.get(chart).plot.setScale("x", { min: curve.x[0], max: curve.x[curve.x.length - 1] });
+    const { x } = axisOf(chart, curve);
+    charts.get(chart).plot.setScale("x", { min: x[0], max: x[x.length - 1] });
+  }));
+  document.querySelectorAll("select.axis").forEach((choice) => choice.addEventListener("change", () => {
+    axes.set(choice.dataset.run, choice.value);
+    for (const [box, state] of charts) {
+      if (box.dataset.run !== choice.dataset.run) continue;
+      state.plot.destroy();
+      state.plot = null; // the part that was zoomed to is one of the other axis
+      draw(box);
+    }
   }));
   document.querySelectorAll("button.copy").forEach((button) => button.addEventListener("click", () => copy(button)));
   document.querySelectorAll("table.sortable").forEach(sortable);
