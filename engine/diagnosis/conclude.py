@@ -15,6 +15,7 @@ from .model import BookRef, RunDiagnosis
 from .primary import choose
 from .remedies import RemedyContext, plan_remedies
 from .suppressing import suppress
+from .values import settings
 from .verdict import gaps, judge, remarks
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ def conclude(
         rulebooks=tuple(BookRef(a.book.id, a.book.version, a.book.sha256) for a in assessments),
         adapter=run.adapter,
         files=run.files,
+        settings=settings(run),
     )
 
 

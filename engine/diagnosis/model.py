@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..signals.run import ActionSpace, LogIssue, UnmappedKey
 
 __all__ = [
+    "Association",
     "BookRef",
     "CauseFinding",
     "Curve",
@@ -23,6 +24,7 @@ __all__ = [
     "NotChecked",
     "RemedyPlan",
     "RunDiagnosis",
+    "Setting",
     "Suppressed",
     "SymptomFinding",
     "Verdict",
@@ -187,6 +189,41 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A hyper-parameter under its canonical name, as the run started with it, and where that was read."""
+
+    name: str
+    value: float | int | bool | str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """A setting that goes with a cause over many runs.
+
+    `with_cause` of the `runs` whose setting is at most, at least, or equal to `value` have the cause, and
+    `others_with_cause` of the `others`.
+
+    `p_value`: how probable as clear a split is by chance, corrected for the number of tests.
+    """
+
+    setting: str
+    relation: Literal["at_most", "at_least", "is"]
+    value: float | int | bool | str
+    cause: str
+    title: str
+    with_cause: int
+    runs: int
+    others_with_cause: int
+    others: int
+    p_value: float
+
+    def corrected(self, tests: int) -> Association:
+        """The same, its `p_value` multiplied by the number of tests."""
+        return replace(self, p_value=min(1.0, tests * self.p_value))
+
+
+@dataclass(frozen=True, slots=True)
 class RunDiagnosis:
     """What is said about one run; `causes` are sorted by probability, the most probable first.
 
@@ -216,6 +253,7 @@ class RunDiagnosis:
     rulebooks: tuple[BookRef, ...] = ()
     adapter: str = ""
     files: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
 
     @property
     def findings(self) -> tuple[CauseFinding, ...]:
@@ -245,6 +283,7 @@ class RunDiagnosis:
 class Diagnosis:
     """The answer for a path: one `RunDiagnosis` a run, and the rulebooks that spoke.
 
+    `associations` are settings that go with a cause over the runs.
     `suppressed` is how many findings (a fault of at least 50 % in one run) the project file suppresses.
     """
 
@@ -254,6 +293,7 @@ class Diagnosis:
     created: str = ""
     suppressed: int = 0
     notes: tuple[str, ...] = field(default_factory=tuple)
+    associations: tuple[Association, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document of schema ``rl-diagnose/diagnosis/v1`` as plain dicts and lists (no NaN, no infinity)."""

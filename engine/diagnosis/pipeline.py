@@ -16,6 +16,7 @@ from .conclude import conclude
 from .model import Diagnosis, RunDiagnosis
 from .reading import Unreadable, load_run, locate, read_options, read_runs
 from .suppressing import suppression_notes
+from .sweep import associations
 from .values import configuration
 from .verdict import FINDING_AT
 
@@ -96,6 +97,7 @@ def diagnose(
             *remarks,
             *(problem.render() for problem in library_problems()),
         ),
+        associations=associations(runs),
     )
 
 

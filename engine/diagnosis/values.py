@@ -11,6 +11,7 @@ from ..rules.expressions import compile_expression
 from ..signals.run import ConfigValue
 from ..signals.taxonomy import hyperparameters
 from .described import parse
+from .model import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Pair = tuple[Floats, Floats]
 
-__all__ = ["BatchNumbers", "Row", "configuration"]
+__all__ = ["BatchNumbers", "Row", "configuration", "settings"]
 
 
 class Row(Protocol):
@@ -53,6 +54,19 @@ def configuration(run: Run, house: Iterable[Hyperparameter] = ()) -> dict[str, C
             origin = "log, at the start of its schedule" if falls else "log"
             known[name] = ConfigValue(float(finite[0] if falls else finite[-1]), origin)
     return known
+
+
+def settings(run: Run) -> tuple[Setting, ...]:
+    """What the run started with, by name: its configuration, else the first value of the signal that logs a setting."""
+    known = {name: Setting(name, one.value, one.origin) for name, one in run.config.items()}
+    for name, knob in hyperparameters().items():
+        series = run.series.get(knob.signal) if knob.signal else None
+        if name in known or series is None:
+            continue
+        finite = series.value[np.isfinite(series.value)]
+        if finite.size:
+            known[name] = Setting(name, float(finite[0]), "log")
+    return tuple(known[name] for name in sorted(known))
 
 
 class BatchNumbers:

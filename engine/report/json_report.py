@@ -34,6 +34,7 @@ def to_document(diagnosis: Diagnosis) -> dict[str, Any]:
         "runs": [_run(run) for run in diagnosis.runs],
         "suppressed": diagnosis.suppressed,
         "notes": [encodable(note) for note in diagnosis.notes],
+        "associations": [_plain(one) for one in diagnosis.associations],
     }
 
 

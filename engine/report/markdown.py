@@ -66,6 +66,7 @@ def _overview(diagnosis: Diagnosis, runs: Sequence[RunDiagnosis]) -> list[str]:
     counts = words.cause_counts(runs)
     if counts:
         lines += table(("Runs", "Cause"), [(str(n), escape(title)) for title, n in counts])
+    lines += _section(words.ASSOCIATIONS, (words.association_words(one) for one in diagnosis.associations))
     lines += table(COLUMNS, [tuple(escape(cell) for cell in row(run)) for run in runs])
     if len(runs) > FULL_SECTIONS:
         lines += ["Sections follow for the runs with a finding.", ""]

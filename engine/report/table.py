@@ -25,6 +25,7 @@ GAP = 2
 NARROWEST = (10, 6, 13, 12, 18, 5)
 # Below this many columns the first symptom is left out.
 NARROW = 100
+MOST_ASSOCIATIONS = 8
 _STYLES = {"finding": "red", "nothing_found": "green", "cannot_tell": "yellow", "unreadable": "magenta"}
 
 
@@ -56,6 +57,11 @@ def runs_table(diagnosis: Diagnosis, *, width: int = 100, ascii_only: bool = Fal
         table.add_row(*texts)
     lines = [Text(""), Text(plain(words.summary(diagnosis)), style="bold")]
     lines += [Text(plain(f"  {count(n, 'run')}: {title}")) for title, n in words.cause_counts(diagnosis.runs)]
+    if diagnosis.associations:
+        lines.append(Text(plain(words.ASSOCIATIONS), style="bold"))
+        lines += [
+            Text(plain(f"  {words.association_words(one)}")) for one in diagnosis.associations[:MOST_ASSOCIATIONS]
+        ]
     if diagnosis.rulebooks:
         lines.append(Text(plain(f"Rulebooks: {words.book_words(diagnosis.rulebooks)}"), style="dim"))
     return Group(table, *lines)

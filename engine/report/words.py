@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..diagnosis.model import (
+        Association,
         BookRef,
         CauseFinding,
         Diagnosis,
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from ..signals.run import LogIssue
 
 __all__ = [
+    "ASSOCIATIONS",
     "VERDICTS",
+    "association_words",
     "axis_words",
     "book_words",
     "calibration_words",
@@ -54,6 +57,7 @@ _AXES = {"env_steps": "env steps", "iterations": "iterations", "updates": "updat
 
 _ORIGINS = {"config": "from the configuration", "log": "from the log", "user": "as given"}
 
+ASSOCIATIONS = "Settings that go with a cause"
 MAIN_CAUSES = 5
 SMALLEST_SHOWN = 0.05
 
@@ -189,6 +193,17 @@ def cause_counts(runs: Sequence[RunDiagnosis]) -> list[tuple[str, int]]:
         if run.top is not None:
             counts[run.top.title] = counts.get(run.top.title, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def association_words(one: Association) -> str:
+    """The sentence about a setting that goes with a cause."""
+    value = number(one.value) if isinstance(one.value, float) else str(one.value)
+    relation = {"at_most": "≤", "at_least": "≥", "is": "="}[one.relation]
+    chance = f"p = {one.p_value:.2g}" if one.p_value >= 1e-4 else "p < 0.0001"
+    return (
+        f"{one.title}: {one.with_cause:,} of {count(one.runs, 'run')} with {one.setting} {relation} {value}, "
+        f"{one.others_with_cause:,} of {one.others:,} others ({chance})"
+    )
 
 
 def summary(diagnosis: Diagnosis) -> str:

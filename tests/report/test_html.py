@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rl_diagnose.diagnosis.model import Diagnosis
+from rl_diagnose.diagnosis.model import Association, Diagnosis, Setting
+from rl_diagnose.diagnosis.sweep import associations
 from rl_diagnose.report.html import HEAD, to_html
 
 BROWSER = next(
@@ -92,3 +93,24 @@ def test_a_browser_draws_every_curve_without_an_error(
     assert "CONSOLE" not in done.stderr
     if pages == "many":
         assert done.stdout.count('<th scope="col"><button') >= 6
+
+
+def test_settings_that_go_with_a_cause_come_with_a_table_of_all_frequent_causes(one: Diagnosis) -> None:
+    (run,) = one.runs
+    assert run.top is not None
+    quiet = dataclasses.replace(run, verdict="nothing_found", causes=())
+    runs = [
+        dataclasses.replace(run, id=f"bad{i}", settings=(Setting("learning_rate", 0.03, HOSTILE),)) for i in range(9)
+    ] + [dataclasses.replace(quiet, id=f"good{i}", settings=(Setting("learning_rate", 3e-4, "log"),)) for i in range(9)]
+    page = to_html(dataclasses.replace(one, runs=tuple(runs), associations=associations(runs)))
+    assert "9 of 9 runs with learning_rate ≥ 0.03, 0 of 9 others" in page
+    assert "Runs with each cause, by learning_rate" in page
+    assert '<td>0.0003</td><td>9</td><td><span class="meter small"><span style="width:0%">' in page
+    assert '<td>0.03</td><td>9</td><td><span class="meter small"><span style="width:100%">' in page
+
+
+def test_names_of_settings_are_inert(many: Diagnosis) -> None:
+    odd = Association(HOSTILE, "is", HOSTILE, "c", HOSTILE, 2, 2, 0, 2, 0.01)
+    page = to_html(dataclasses.replace(many, associations=(odd,)))
+    assert page.count("<script") == to_html(many).count("<script")
+    assert "<img" not in page

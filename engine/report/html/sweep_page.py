@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...diagnosis.numbers import percent, steps
+from ...diagnosis.sweep import causes_of, cross_table
 from .. import words
-from .markup import section, table, text
+from .markup import items, section, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["sweep_section"]
 
 _WIDTH, _HEIGHT = 160, 28
+MOST_CAUSES, MOST_TABLES = 6, 8
 
 
 def sweep_section(diagnosis: Diagnosis, runs: Sequence[RunDiagnosis], linked: set[str]) -> str:
@@ -32,7 +35,30 @@ def sweep_section(diagnosis: Diagnosis, runs: Sequence[RunDiagnosis], linked: se
     )  # fmt: skip
     notes = "".join(f"<p>{text(note)}</p>\n" for note in diagnosis.notes)
     body = f"<p>{text(words.summary(diagnosis))}.</p>\n{notes}" + (causes if counts else "") + every
-    return section("All runs", body, level=2)
+    return section("All runs", body, level=2) + _associations(diagnosis)
+
+
+def _associations(diagnosis: Diagnosis) -> str:
+    """The settings that go with a cause in words, and how all frequent causes fall on the values of each."""
+    found = diagnosis.associations
+    body = items(words.association_words(one) for one in found)
+    frequent = Counter(cause for run in diagnosis.runs for cause in causes_of(run))
+    titles = {cause.id: cause.title for run in diagnosis.runs for cause in run.findings}
+    causes = [cause for cause, _ in frequent.most_common(MOST_CAUSES)]
+    for setting in list(dict.fromkeys(one.setting for one in found))[:MOST_TABLES]:
+        crossed = cross_table(diagnosis.runs, setting, causes)
+        body += table(
+            (setting, "Runs", *(titles[cause] for cause in causes)),
+            [(text(value), str(n), *(_share(k, n) for k in counts)) for value, n, counts in crossed.rows],
+            caption=f"Runs with each cause, by {setting}",
+            kind="crossed",
+        )
+    return section(words.ASSOCIATIONS, body, level=2)
+
+
+def _share(part: int, whole: int) -> str:
+    """A count with a bar behind it, as long as its share of the runs in the row."""
+    return f'<span class="meter small"><span style="width:{100 * part / max(whole, 1):.0f}%"></span></span> {part}'
 
 
 def _row(run: RunDiagnosis, key: str | None) -> tuple[str, ...]:
