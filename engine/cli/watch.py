@@ -29,6 +29,7 @@ examples:
   rl-diagnose watch runs/ --every 60 --bell
   rl-diagnose watch runs/PPO_3 --fail-at 0.9      stops with exit code 1 when a cause reaches 0.9
   rl-diagnose watch runs/PPO_3 --command ./tell_me.sh   runs it for each change, with the news as its last argument
+  rl-diagnose watch runs/ --webhook https://hooks.example.com/T0/B0   posts {"text": the news, ...} for each change
 """
 
 
@@ -40,6 +41,7 @@ def parser() -> Parser:
     options.add_argument("--fail-at", type=probability, metavar="P", help="stop with 1 when a cause reaches P")
     options.add_argument("--bell", action="store_true", help="ring the terminal's bell when a verdict changes")
     options.add_argument("--command", metavar="CMD", help="a program to run when a verdict changes")
+    options.add_argument("--webhook", metavar="URL", help="an address to post the news to when a verdict changes")
     options.add_argument("-r", "--rules", action="append", default=[], metavar="BOOK", help="as in rl-diagnose")
     add_reading(options)
     add_common(options)
@@ -54,6 +56,10 @@ def run(options: argparse.Namespace) -> int:
     from ..errors import UsageError
     from ..project import load_project
 
+    if options.webhook is not None:
+        from ..diagnosis.webhook import check_address
+
+        check_address(options.webhook)
     place = Path(options.path)
     if not place.exists():
         raise UsageError("there is no such file or folder", place=place, hint="start it when the run has its folder")
@@ -113,6 +119,12 @@ def _shower(options: argparse.Namespace) -> Callable[[Look], None]:
 def _tell(news: tuple[str, ...], options: argparse.Namespace) -> None:
     if options.bell:
         sys.stderr.write("\a")
+    if options.webhook is not None:
+        from ..diagnosis.webhook import post
+
+        failed = post(options.webhook, options.path, news)
+        if failed is not None:
+            sys.stderr.write(f"rl-diagnose: the news could not be posted to --webhook: {failed}\n")
     if options.command:
         import shlex
         import subprocess
