@@ -25,6 +25,7 @@ from .assemble import assemble, number_iterations
 from .containers import CONTAINERS, container_of, head_keys
 from .settings import settings_file, settings_text
 from .tagmap import load_tag_map, named_algorithm
+from .tracked import tracked_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,6 +139,7 @@ class MapAdapter:
             step_key=next((part.step_key for _, part in parts if part.step_key), None),
             unmapped=assembled.unmapped,
             issues=(*issues, *assembled.issues, *off),
+            tracked=tracked_run(source.files),
         )
 
     def _container(self, path: Path, *, named: bool) -> Container | None:

@@ -23,6 +23,7 @@ from .csv_names import name_map
 from .csv_times import wall_times
 from .iterations import iteration_clock
 from .tagmap import TagMap
+from .tracked import tracked_run
 
 if TYPE_CHECKING:
     import re
@@ -126,6 +127,7 @@ class NamedColumns:
             issues=tuple(issues),
             adapter=self.name,
             adapter_reason=f"{algorithm} by its columns" if algorithm else "algorithm unknown",
+            tracked=tracked_run([source.path]),
         )
 
     def _is_foreign(self, path: Path) -> bool:

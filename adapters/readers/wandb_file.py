@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .points import Table
 
-__all__ = ["WandbFile", "read_wandb_file"]
+__all__ = ["MAGIC", "WandbFile", "message_fields", "read_wandb_file", "wandb_records"]
 
 BLOCK = 32768
 HEADER = struct.Struct("<IHB")
@@ -65,7 +65,7 @@ def read_wandb_file(path: Path) -> WandbFile:
     rows: list[dict[str, object]] = []
     config: dict[str, object] = {}
     finished = False
-    for payload in _records(data, path.name, issues):
+    for payload in wandb_records(data, path.name, issues):
         try:
             found_rows, found_config, ended = _record(payload)
         except (IndexError, struct.error, ValueError):
@@ -96,7 +96,7 @@ def _record(payload: bytes) -> tuple[list[dict[str, object]], dict[str, object],
     rows: list[dict[str, object]] = []
     config: dict[str, object] = {}
     ended = False
-    for field, value in _fields(payload):
+    for field, value in message_fields(payload):
         if not isinstance(value, bytes):
             continue
         if field == _RECORD_HISTORY:
@@ -104,7 +104,7 @@ def _record(payload: bytes) -> tuple[list[dict[str, object]], dict[str, object],
         elif field == _RECORD_CONFIG:
             config |= _config_items(value)
         elif field == _RECORD_RUN:
-            for inner, part in _fields(value):
+            for inner, part in message_fields(value):
                 if inner == _RUN_CONFIG and isinstance(part, bytes):
                     config |= _config_items(part)
         elif field == _RECORD_EXIT:
@@ -112,7 +112,7 @@ def _record(payload: bytes) -> tuple[list[dict[str, object]], dict[str, object],
     return rows, config, ended
 
 
-def _records(data: bytes, name: str, issues: list[LogIssue]) -> Iterator[bytes]:
+def wandb_records(data: bytes, name: str, issues: list[LogIssue]) -> Iterator[bytes]:
     """Whole payloads in file order; a bad checksum skips to the next block and is reported."""
     position = len(MAGIC) + 3
     parts: list[bytes] = []
@@ -164,7 +164,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             raise ValueError("varint too long")
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+def message_fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
     """(field number, value) pairs of one protobuf message; fixed-width values come as bytes."""
     position = 0
     while position < len(data):
@@ -188,7 +188,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 def _item(data: bytes) -> tuple[str, object]:
     key, nested, text = "", [], b"null"
-    for field, value in _fields(data):
+    for field, value in message_fields(data):
         if not isinstance(value, bytes):
             continue
         if field == _ITEM_KEY:
@@ -206,20 +206,20 @@ def _item(data: bytes) -> tuple[str, object]:
 
 def _history_row(data: bytes) -> dict[str, object]:
     row: dict[str, object] = {}
-    for field, value in _fields(data):
+    for field, value in message_fields(data):
         if not isinstance(value, bytes):
             continue
         if field == _HISTORY_ITEM:
             key, parsed = _item(value)
             row[key] = parsed
         elif field == _HISTORY_STEP:
-            row.setdefault("_step", next((v for f, v in _fields(value) if f == _STEP_NUM), 0))
+            row.setdefault("_step", next((v for f, v in message_fields(value) if f == _STEP_NUM), 0))
     return flatten(row)
 
 
 def _config_items(data: bytes) -> dict[str, object]:
     items: dict[str, object] = {}
-    for field, value in _fields(data):
+    for field, value in message_fields(data):
         if field == _CONFIG_UPDATE and isinstance(value, bytes):
             key, parsed = _item(value)
             if key and not key.startswith("_wandb"):

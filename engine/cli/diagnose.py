@@ -17,6 +17,7 @@ __all__ = ["FORMATS", "parser", "run"]
 
 FORMATS = ("rich", "markdown", "html", "json", "junit", "sarif", "github")
 FINDING = 1
+NOT_ATTACHED = 2
 TEXT_WIDTH = 100
 
 _DESCRIPTION = """\
@@ -34,6 +35,7 @@ examples:
   rl-diagnose runs/ --format json --fail-at 0.8   for scripts: exit code 1 when a cause reaches 0.8
   rl-diagnose runs/ --format github --fail-at 0.8   annotations of a pull request; also sarif, junit
   rl-diagnose runs/PPO_9 --baseline runs/PPO_3    against a run that is known to be good
+  rl-diagnose wandb/ --attach                     each run gets its report, in W&B
   rl-diagnose inspect runs/PPO_3                  what was read, and how each key was understood
 
 other commands (rl-diagnose COMMAND --help):
@@ -72,6 +74,10 @@ def parser() -> Parser:
     options.add_argument(
         "--tensorboard", metavar="DIR",
         help="write the verdict of each run as a text into an event file in DIR, for TensorBoard to show",
+    )  # fmt: skip
+    options.add_argument(
+        "--attach", action="store_true",
+        help="attach its report to each run that is kept by W&B or MLflow (needs their package)",
     )  # fmt: skip
     options.add_argument(
         "--fail-at", type=probability, metavar="P",
@@ -127,6 +133,8 @@ def run(options: argparse.Namespace) -> int:
         _write_patch(result, options.patch_file)
     if options.tensorboard is not None:
         _write_events(result, options.tensorboard)
+    if options.attach and not _attach(result):
+        return NOT_ATTACHED
     return _exit_code(result, options.fail_at)
 
 
@@ -209,6 +217,17 @@ def _write_events(result: Diagnosis, folder: str) -> None:
     output.make_folder(target.parent)
     output.write_bytes(target, to_events(result))
     sys.stderr.write(f"{target}: tensorboard --logdir {folder} shows it under Text\n")
+
+
+def _attach(result: Diagnosis) -> bool:
+    """Whether every report could be attached; a line for each run."""
+    from ..attaching.report import attach_all
+
+    outcomes = []
+    for words, done in attach_all(result):
+        sys.stderr.write(f"{words}\n")
+        outcomes.append(done)
+    return all(outcomes)
 
 
 def _read(result: Diagnosis) -> list[str]:

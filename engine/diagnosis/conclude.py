@@ -93,6 +93,7 @@ def conclude(
         adapter=run.adapter,
         files=run.files,
         settings=settings(run),
+        tracked=run.tracked,
     )
 
 

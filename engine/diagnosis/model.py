@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import RenderableType
 
-    from ..signals.run import ActionSpace, LogIssue, UnmappedKey
+    from ..signals.run import ActionSpace, LogIssue, TrackedRun, UnmappedKey
 
 __all__ = [
     "Association",
@@ -254,6 +254,7 @@ class RunDiagnosis:
     adapter: str = ""
     files: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
+    tracked: TrackedRun | None = None
 
     @property
     def findings(self) -> tuple[CauseFinding, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["HIDDEN_LOG_FOLDERS", "OWN_EVENTS", "SKIPPED_FOLDERS", "find_folders"]
+__all__ = ["ATTACHED", "HIDDEN_LOG_FOLDERS", "OWN_EVENTS", "SKIPPED_FOLDERS", "find_folders"]
 
 SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "site-packages", "__pycache__"})
 """Folders which are never looked into, beside hidden ones (a name that starts with a dot)."""
@@ -21,6 +21,11 @@ HIDDEN_LOG_FOLDERS = frozenset({".summary"})
 
 OWN_EVENTS = ".rl-diagnose"
 """How the names of event files end that hold our own texts: they are no logs."""
+
+
+ATTACHED = "rl-diagnose.html"
+"""The name of our report among the files of a tracker's run. W&B keeps it as a further folder of the run, which holds
+no log."""
 
 
 def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) -> Iterator[Folder]:
@@ -73,7 +78,7 @@ def _walk(root: Path, seen: set[str], linked: list[Path], tell: Callable[[Path, 
                     (linked if entry.is_symlink() else folders).append(place)
             elif entry.is_symlink():
                 tell(place, "a link that leads nowhere or to itself")
-        if files:
+        if files and not (folder / "files" / ATTACHED).is_file():
             yield Folder(folder, tuple(files))
         pending += reversed(folders)
 

@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "Semantics",
     "Series",
+    "TrackedRun",
     "UnmappedKey",
     "XAxis",
 ]
@@ -167,6 +168,20 @@ class UnmappedKey:
     suggestion: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TrackedRun:
+    """The run of an experiment tracker whose own files a log was read from.
+
+    `place` is the folder of the W&B run, or that of the run in MLflow's file store; `project` and `entity` are W&B's.
+    """
+
+    tracker: Literal["wandb", "mlflow"]
+    id: str
+    place: str
+    project: str | None = None
+    entity: str | None = None
+
+
 @dataclass(frozen=True)
 class Run:
     """One training run in the common schema.
@@ -174,7 +189,7 @@ class Run:
     `series` maps signal id to `Series` (unknown numeric keys are there as ``raw.<key>``); `config` holds
     hyper-parameters under canonical names; `x_axis` is the unit of the steps and `step_key` the key of
     the log that holds them (None where the container does, or rows are counted); `files` are the log files
-    that were read.
+    that were read; `tracked` is the run of an experiment tracker that they are the record of.
     """
 
     id: str
@@ -193,6 +208,7 @@ class Run:
     issues: tuple[LogIssue, ...] = ()
     adapter: str = ""
     adapter_reason: str = ""
+    tracked: TrackedRun | None = None
 
     @property
     def last_step(self) -> float | None:
