@@ -114,3 +114,13 @@ def test_names_of_settings_are_inert(many: Diagnosis) -> None:
     page = to_html(dataclasses.replace(many, associations=(odd,)))
     assert page.count("<script") == to_html(many).count("<script")
     assert "<img" not in page
+
+
+def test_the_parts_of_the_run_that_rules_speak_of_are_marked(one: Diagnosis) -> None:
+    found = re.search(r'id="data">(.*?)</script>', to_html(one), re.DOTALL)
+    assert found is not None
+    curves = json.loads(found[1])["run0"]
+    first, last = 1024, 80_896
+    at = [first + part * (last - first) for part in (0, 0.25, 0.75, 1)]
+    for curve in curves:
+        assert curve["phases"] == [["early", at[0], at[1]], ["mid", at[1], at[2]], ["late", at[2], at[3]]]

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ...features.windows import BUILT_IN_WINDOWS
 from .. import words
 from .markup import text
 from .run_page import run_section
@@ -18,7 +19,7 @@ from .sweep_page import sweep_section
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...diagnosis.model import Diagnosis, RunDiagnosis
+    from ...diagnosis.model import Curve, Diagnosis, RunDiagnosis
 
 __all__ = ["HEAD", "to_html"]
 
@@ -96,6 +97,7 @@ def _data(runs: Sequence[RunDiagnosis]) -> str:
                 "x": [_number(x) for x in curve.step.tolist()],
                 "y": [_number(y) for y in curve.value.tolist()],
                 "bad": curve.bad,
+                "phases": _phases(run.curves),
                 "i": None if curve.iteration is None else curve.iteration.tolist(),
             }
             for curve in run.curves
@@ -104,6 +106,17 @@ def _data(runs: Sequence[RunDiagnosis]) -> str:
     }
     plain = json.dumps(charts, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _phases(curves: Sequence[Curve]) -> list[tuple[str, float, float]]:
+    """The parts of a run that rules look at most, as (name, from, to) on the axis of steps."""
+    ends = [(float(curve.step[0]), float(curve.step[-1])) for curve in curves if curve.step.size]
+    if not ends:
+        return []
+    first, last = min(a for a, _ in ends), max(b for _, b in ends)
+    windows = [BUILT_IN_WINDOWS[name] for name in ("early", "mid", "late")]
+    at = [(window.name, window.start or 0.0, 1.0 if window.end is None else window.end) for window in windows]
+    return [(name, first + low * (last - first), first + high * (last - first)) for name, low, high in at]
 
 
 def _number(value: float) -> float | None:

@@ -55,7 +55,10 @@ def _curves(run: RunDiagnosis, key: str) -> str:
         return ""
     axis = words.axis_words(run)
     charts = "".join(_chart(curve, f"{key}-{i}", key, i, axis) for i, curve in enumerate(run.curves))
-    hint = "Drag to zoom, double-click to see all again; the red band is the bad interval."
+    hint = (
+        "Drag to zoom, double-click to see all again; the red band is the bad interval, "
+        "and rules speak of early, mid and late."
+    )
     switch = ""
     if any(curve.iteration is not None for curve in run.curves):
         options = f'<option value="x">{text(axis)}</option><option value="i">iterations</option>'

@@ -54,10 +54,37 @@
     return counted ? { x: curve.i, name: "iterations" } : { x: curve.x, name: box.dataset.axis };
   }
 
+  // The parts of the run that rules speak of: a dashed line between two, and their names along the top.
+  function parts(phases) {
+    return (plot) => {
+      const { left, width, top, height } = plot.bbox;
+      plot.ctx.save();
+      plot.ctx.strokeStyle = plot.ctx.fillStyle = colour("--muted");
+      plot.ctx.lineWidth = devicePixelRatio;
+      plot.ctx.setLineDash([4, 4]);
+      plot.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+      plot.ctx.textAlign = "center";
+      plot.ctx.textBaseline = "top";
+      phases.forEach(([name, from, to], k) => {
+        const a = Math.max(plot.valToPos(from, "x", true), left);
+        const b = Math.min(plot.valToPos(to, "x", true), left + width);
+        if (b - a > plot.ctx.measureText(name).width) plot.ctx.fillText(name, (a + b) / 2, top + 2);
+        if (k > 0 && a > left && a < left + width) {
+          plot.ctx.beginPath();
+          plot.ctx.moveTo(a, top);
+          plot.ctx.lineTo(a, top + height);
+          plot.ctx.stroke();
+        }
+      });
+      plot.ctx.restore();
+    };
+  }
+
   function draw(box) {
     const curve = data[box.dataset.run][Number(box.dataset.index)];
     const { x, name } = axisOf(box, curve);
     const bad = curve.bad && curve.bad.map((step) => placed(step, curve.x, x));
+    const phases = curve.phases.map(([part, from, to]) => [part, placed(from, curve.x, x), placed(to, curve.x, x)]);
     const state = charts.get(box) || { log: false, plot: null };
     const range = state.plot ? [state.plot.scales.x.min, state.plot.scales.x.max] : null;
     if (state.plot) state.plot.destroy();
@@ -74,7 +101,7 @@
         { label: name, value: (_, v) => shown(v) },
         { label: curve.title, stroke: colour("--accent"), width: 1.5, spanGaps: true, value: (_, v) => shown(v), points: { show: x.length < 40 } },
       ],
-      hooks: { drawClear: [band(bad)] },
+      hooks: { drawClear: [band(bad), parts(phases)] },
     }, [x, values], box);
     if (range && range[0] !== null) state.plot.setScale("x", { min: range[0], max: range[1] });
     charts.set(box, state);
