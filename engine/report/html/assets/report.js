@@ -61,6 +61,7 @@
       plot.ctx.save();
       plot.ctx.strokeStyle = plot.ctx.fillStyle = colour("--muted");
       plot.ctx.lineWidth = devicePixelRatio;
+      plot.ctx.lineCap = "butt"; // the library leaves what it drew with last
       plot.ctx.setLineDash([4, 4]);
       plot.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
       plot.ctx.textAlign = "center";
@@ -71,8 +72,8 @@
         if (b - a > plot.ctx.measureText(name).width) plot.ctx.fillText(name, (a + b) / 2, top + 2);
         if (k > 0 && a > left && a < left + width) {
           plot.ctx.beginPath();
-          plot.ctx.moveTo(a, top);
-          plot.ctx.lineTo(a, top + height);
+          plot.ctx.moveTo(Math.round(a), top);
+          plot.ctx.lineTo(Math.round(a), top + height);
           plot.ctx.stroke();
         }
       });
