@@ -72,8 +72,8 @@
         if (b - a > plot.ctx.measureText(name).width) plot.ctx.fillText(name, (a + b) / 2, top + 2);
         if (k > 0 && a > left && a < left + width) {
           plot.ctx.beginPath();
-          plot.ctx.moveTo(Math.round(a), top);
-          plot.ctx.lineTo(Math.round(a), top + height);
+          plot.ctx.moveTo(Math.round(a) + 0.5, top);
+          plot.ctx.lineTo(Math.round(a) + 0.5, top + height);
           plot.ctx.stroke();
         }
       });
