@@ -41,6 +41,7 @@ def browser() -> Iterator[Any]:
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    driver.set_script_timeout(120)  # axe takes long on a machine that is busy
     yield driver
     driver.quit()
 
