@@ -12,6 +12,7 @@ from .curves import display_curves, shown_signals
 from .described import Describer
 from .findings import cause_finding, symptom_finding
 from .model import BookRef, RunDiagnosis
+from .overturning import overturned_by, overturning_words
 from .primary import choose
 from .remedies import RemedyContext, plan_remedies
 from .suppressing import suppress
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..signals.run import Run
     from .assess import Assessment
     from .model import CauseFinding, Curve, SymptomFinding
+    from .overturning import Overturn
 
 __all__ = ["conclude"]
 
@@ -61,13 +63,17 @@ def conclude(
     ranked = [(finding, assessment) for finding, (_, assessment) in zip(findings, by_rank, strict=True)]
     verdict, reason = judge(run, findings)
     primary = None
+    doubts: list[Overturn] = []
     if verdict == "finding":
         top, assessment = next(pair for pair in ranked if _counts(pair[0]))
         primary = choose(assessment.book, top, run, by_book[assessment.book.sha256])
+        doubts = overturned_by(assessment, row, top.id, by_book[assessment.book.sha256])
     wanted = {m.signal for seen in symptoms.values() for m in seen.measurements if m.signal}
     required = {name for finding in findings for name in finding.missing}
     named = any(assessment.book.applies_to.algorithm for assessment in assessments)
     available = signals.available(wanted | required | set(run.series))
+    said = [overturning_words(doubts, symptoms, run)] if doubts else []
+    said += remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named, used=wanted)
     return RunDiagnosis(
         id=run.id,
         path=run.path,
@@ -84,7 +90,7 @@ def conclude(
         primary_symptom=primary,
         symptoms=tuple(sorted(symptoms.values(), key=lambda s: (-s.membership, s.id))),
         causes=tuple(_with_remedies(finding, run, row, assessment) for finding, assessment in ranked),
-        remarks=remarks(run, verdict, findings, list(symptoms.values()), named_algorithm=named, used=wanted),
+        remarks=tuple(said),
         not_checked=gaps(run, findings, symptoms, available),
         log_issues=run.issues,
         unmapped=run.unmapped,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..signals.run import Run
     from .model import CauseFinding, Suppressed, SymptomFinding, Verdict
 
-__all__ = ["FINDING_AT", "gaps", "judge", "remarks"]
+__all__ = ["FINDING_AT", "foreign_signals", "gaps", "judge", "remarks"]
 
 FINDING_AT = 0.5
 FEWEST_POINTS = 8
@@ -136,7 +136,7 @@ def gaps(
     `available` are the signals that the run has, computed ones included.
     """
     rows = []
-    foreign = _foreign(run)
+    foreign = foreign_signals(run)
     groups: dict[tuple[str, ...], list[str]] = {}
     for cause in causes:
         if cause.status == "not_assessable" and not set(cause.missing) & foreign:
@@ -171,7 +171,7 @@ def _lacking(cause: CauseFinding, symptoms: Mapping[str, SymptomFinding], availa
     }
 
 
-def _foreign(run: Run) -> set[str]:
+def foreign_signals(run: Run) -> set[str]:
     """Signals that this algorithm or this kind of actions does not have: their absence is no gap."""
     family = next((name for name, members in _FAMILIES.items() if run.algorithm in members), None)
     kind = run.action_space.kind
