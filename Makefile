@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test types lint format dist frameworks accuracy clean
+.PHONY: help demo test types lint format dist frameworks docs accuracy clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ frameworks: $(VENV)/.installed-dev ## Train tiny agents with SB3, Tianshou and R
 	.venv-frameworks/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	.venv-frameworks/bin/python -m pip install --quiet --editable . --group test --group frameworks
 	.venv-frameworks/bin/python -m pytest tests/frameworks
+
+docs: $(VENV)/.installed-dev ## Build the site of the docs into build/site (warnings are errors)
+	$(BIN)/python -m pip install --quiet --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 accuracy: $(VENV)/.installed-dev ## Score the verdicts on a labelled corpus (CORPUS=dir)
 	$(BIN)/python benchmarks/accuracy.py --corpus $(CORPUS)
