@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .readers.points import EventFile, Table
     from .tagmap import TagMap
 
-__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source"]
+__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source", "with_readable_steps"]
 
 _SIGNIFICANTLY_NEGATIVE = -1e-6  # a k3 estimate of 0 may round to just below
 _LARGEST = 1e70  # far beyond float32, in which networks are trained; fourth powers of it stay within float64
@@ -58,11 +58,13 @@ def table_source(table: Table, step_keys: Sequence[str]) -> tuple[LogSource, tup
     """A table as a source: one track a column, blank cells left out.
 
     The x axis is the first of `step_keys` that is a column; a row without a step takes the one before it (issue
-    ``rows_without_step``). Without such a column rows are counted instead (issue ``no_step_column``).
+    ``rows_without_step``), one whose step is unreadable is left out. Without such a column rows are counted instead
+    (issue ``no_step_column``).
     """
-    rows = np.arange(table.rows, dtype=np.float64)
-    issues: list[LogIssue] = []
     column = next((key for key in step_keys if key in table.numbers), None)
+    table, odd = with_readable_steps(table, column)
+    issues = list(odd)
+    rows = np.arange(table.rows, dtype=np.float64)
     step = rows if column is None else table.numbers[column]
     if column is None:
         text = f"there is no column {' or '.join(step_keys)}: rows are counted instead of steps"
@@ -81,6 +83,17 @@ def table_source(table: Table, step_keys: Sequence[str]) -> tuple[LogSource, tup
             unknown = np.full(int(logged.sum()), np.nan)
             tracks[key] = Track(step[logged], written[logged], rows[logged], unknown, (table.file,))
     return LogSource(table.file, 0.0, tracks, counted=column is None), tuple(issues)
+
+
+def with_readable_steps(table: Table, column: str | None) -> tuple[Table, tuple[LogIssue, ...]]:
+    """The table without the rows whose steps, in this `column`, are damaged: nobody knows where they belong (issue
+    ``unreadable_steps``)."""
+    damaged = table.unreadable.get(column) if column is not None else None
+    if damaged is None or not damaged.any():
+        return table, ()
+    first = int(np.flatnonzero(damaged)[0]) + 1
+    text = f"{int(damaged.sum())} rows have an unreadable {column} and were left out (first: row {first})"
+    return table.take(~damaged), (LogIssue("unreadable_steps", text, table.file),)
 
 
 def assemble(

@@ -115,7 +115,7 @@ def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues
         numbers[name] = column.numbers
         if column.marks is not None:
             non_finite[name] = column.marks
-        if column.unreadable:
+        if column.words is not None:
             damaged[name] = column
     issues += rows.issues(file)
     if damaged:
@@ -125,7 +125,10 @@ def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues
             f"{count} cells of {len(damaged)} columns of numbers hold words, such as '{column.example[:40]}' in {name}"
         )
         issues.append(LogIssue("unreadable_cells", f"{text}: they are taken as blank", file))
-    return Table(file, rows.kept, numbers, non_finite, texts, layout.comment, issues=tuple(issues))
+    unreadable = {name: column.words for name, column in damaged.items() if column.words is not None}
+    return Table(
+        file, rows.kept, numbers, non_finite, texts, layout.comment, issues=tuple(issues), unreadable=unreadable
+    )
 
 
 def _ended(text: TextBytes, layout: Layout, file: str, issues: list[LogIssue]) -> bytes:
