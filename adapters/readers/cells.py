@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Column", "cell_number", "column_of_frame", "column_of_texts", "is_number"]
+__all__ = ["Column", "cell_number", "column_of_frame", "column_of_texts", "is_number", "is_word"]
 
 _BLANK = frozenset(
     {"", "-", "--", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined", "(none)", "missing"}
@@ -94,6 +94,15 @@ def is_number(text: str, separator: str) -> bool:
         return cell_number(text, separator) is not None
     except ValueError:
         return False
+
+
+def is_word(text: str, separator: str) -> bool:
+    """True when a cell holds neither a number nor nothing."""
+    try:
+        cell_number(text, separator)
+    except ValueError:
+        return True
+    return False
 
 
 def column_of_texts(cells: Sequence[str], separator: str) -> Column:

@@ -64,7 +64,7 @@ def read_console_file(path: Path, *, head: int | None = None) -> Table:
 def read_console(text: str, name: str) -> Table:
     """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come."""
     issues: list[LogIssue] = []
-    records = list(_records(_lines(text), issues))
+    records = list(_records(_lines(text), name, issues))
     if any(key.endswith("...") for record in records for key in record):
         issues.append(
             LogIssue(
@@ -82,18 +82,20 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
 
 
-def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str, object]]:
+def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterator[dict[str, object]]:
     table: dict[str, object] | None = None
     section = ""
     block: dict[str, object] | None = None  # an rsl_rl block
-    for raw in lines:
+    begin = 0  # line in which the open table begins
+    for number_of_line, raw in enumerate(lines, start=1):
         line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
         row = _ROW.match(line)
         if row:
             if block:
                 yield block
             block = None
-            table = {} if table is None else table
+            if table is None:
+                table, begin = {}, number_of_line
             section = _table_row(row["key"], row["value"], section, table)
             continue
         if _RULE.match(line):
@@ -120,7 +122,8 @@ def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str,
     if block and len(block) > 1:
         yield block
     if table:
-        issues.append(LogIssue("truncated_tail", "the last console table is cut off and was left out", severity="info"))
+        text = f"the last console table, from line {begin} on, is cut off and was left out"
+        issues.append(LogIssue("truncated_tail", text, name, severity="info"))
 
 
 def _table_row(key: str, value: str, section: str, table: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rl_diagnose.signals.run import LogIssue
 
-from .cells import is_number
+from .cells import is_number, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Rows:
     """Makes rows as long as the header, and remembers what was odd about them. Lines are counted from 1 in the file.
 
     `header` is the header that holds at present (empty for a table without one), `names` its names and `width` its
-    length; `kept` counts the rows of data.
+    length; `kept` counts the rows of data, `torn` those left out because their cells are not where they belong.
     """
 
     layout: Layout
@@ -33,6 +33,7 @@ class Rows:
     kept: int = 0
     short: int = 0
     long: int = 0
+    torn: int = 0
     longest: int = 0
     first_ragged: int | None = None
     repeated: list[int] = field(default_factory=list)
@@ -43,9 +44,9 @@ class Rows:
         self.names = frozenset(self.header)
         self.width = len(self.layout.names)
 
-    def fit(self, cells: list[str], line: int) -> list[str] | None:
+    def fit(self, cells: list[str], line: int, around: tuple[int, int] = (0, 0)) -> list[str] | None:
         """The cells of a row of data, padded, or shortened by blank cells; None for a blank line, a comment, and a row
-        that is too long.
+        that is too long or torn. `around`: how many cells the lines before and after have (0 where there is none).
         """
         if cells and cells[0].startswith(self.layout.prefix):
             return None
@@ -56,12 +57,30 @@ class Rows:
             self.longest = max(self.longest, len(cells))
             self.first_ragged = self.first_ragged or line
             return None
+        if len(cells) < self.width and self._is_torn(cells, around):
+            self.torn += 1
+            self.first_ragged = self.first_ragged or line
+            return None
         if len(cells) < self.width:
             self.short += 1
             self.first_ragged = self.first_ragged or line
             cells = cells + [""] * (self.width - len(cells))
         self.kept += 1
         return cells[: self.width]
+
+    def _is_torn(self, cells: Sequence[str], around: tuple[int, int]) -> bool:
+        """True for a short row whose cells are in the wrong columns: a separator became part of a cell, which is then
+        no number although its column has numbers, or a line end came in between, which makes two pieces of one row."""
+        before, after = around
+        whole = (self.width, self.width + 1)
+        if before == self.width > after > 0 and len(cells) + after in whole:
+            return True
+        if 0 < before < self.width == after and before + len(cells) in whole:
+            return True
+        texts = self.layout.texts
+        if texts is None or self.header != self.layout.header:
+            return False
+        return any(place not in texts and is_word(cell, self.layout.separator) for place, cell in enumerate(cells))
 
     def header_again(self, cells: Sequence[str], line: int) -> Literal["same", "other"] | None:
         """Whether a line is the header once more, or another header: names only, at least half of them known."""
@@ -90,10 +109,11 @@ class Rows:
         if self.changed:
             text = f"another header comes {_times(self.changed)}: the rows below it are read by its names"
             found.append(LogIssue("header_changed", text, file))
-        if self.short or self.long:
+        if self.short or self.long or self.torn:
             short = [f"{self.short} rows are shorter than the header (their end is blank)"] if self.short else []
             long = [f"{self.long} rows are longer than the header and were left out"] if self.long else []
-            text = " and ".join([*short, *long]) + f"; the first is line {self.first_ragged}"
+            torn = [f"{self.torn} rows are torn and were left out"] if self.torn else []
+            text = " and ".join([*short, *long, *torn]) + f"; the first is line {self.first_ragged}"
             found.append(LogIssue("ragged_rows", text, file))
         if not self.kept and not self.long:
             found.append(LogIssue("no_rows", "there is a header, but no row yet", file, severity="info"))

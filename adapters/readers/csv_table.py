@@ -143,7 +143,8 @@ def _ended(text: TextBytes, layout: Layout, file: str, issues: list[LogIssue]) -
         return body[:start]
     before = body[body.rfind(b"\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)].decode("utf-8")
     if open_quote or text.unfinished or _is_cut(line, before, layout):
-        fact = "the last line was cut and is left out: the file may still be written"
+        number = text.data.count(b"\n", 0, layout.offset + start) + 1
+        fact = f"the last line ({number}) was cut and is left out: the file may still be written"
         issues.append(LogIssue("partial_last_line", fact, file, severity="info"))
         return body[:start]
     return body + b"\n"
@@ -161,12 +162,20 @@ def _is_cut(line: str, before: str, layout: Layout) -> bool:
 def _by_csv_module(text: str, layout: Layout, rows: Rows, *, quoted: bool) -> dict[str, _Read]:
     """The columns by Python alone."""
     parts: list[tuple[tuple[str, ...], list[list[str]]]] = [(layout.names, [])]
-    for line, cells in _rows_of_cells(text, layout, quoted=quoted):
+    before = 0
+    following = _rows_of_cells(text, layout, quoted=quoted)
+    coming = next(following, None)
+    while coming is not None:
+        line, cells = coming
+        coming = next(following, None)
         again = rows.header_again(cells, line)
         if again == "other":
             parts.append((rows.header, []))
-        elif again is None and (fitting := rows.fit(cells, line)) is not None:
-            parts[-1][1].append(fitting)
+        elif again is None:
+            fitting = rows.fit(cells, line, (before, 0 if coming is None else len(coming[1])))
+            if fitting is not None:
+                parts[-1][1].append(fitting)
+        before = len(cells)
     columns = {name: [""] * rows.kept for names, _ in parts for name in names}
     first = 0
     for names, lines in parts:
@@ -249,7 +258,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
         again = rows.header_again(cells, layout.line + index)
         if again == "other":
             return None
-        fitting = rows.fit(cells, layout.line + index) if again is None else None
+        around = [int(separators[at]) + 1 if 0 <= at < separators.size else 0 for at in (index - 1, index + 1)]
+        fitting = rows.fit(cells, layout.line + index, (around[0], around[1])) if again is None else None
         if fitting is not cells:
             pieces += [body[done:start], b"" if fitting is None else (separator.decode().join(fitting) + "\n").encode()]
             done = end + 1
