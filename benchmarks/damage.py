@@ -9,8 +9,8 @@ kind of damage:
 copies        damaged copies; `unseen` of them have a damage that nothing in the file shows
 diagnosed     a run was read and has a verdict
 same verdict  the same verdict with the same first cause as the undamaged log
-false         rows (signal, step, value) that the undamaged log does not have; `moved` of them have a right value at a
-              wrong step. Must be 0
+false         rows (signal, step, value) that the undamaged log does not have. Must be 0
+moved         rows whose value was logged, but at another step
 silent        rows that are missing although no new issue tells of a loss. Must be 0
 no place      copies with lost rows whose issues do not name the file and a byte, line or step
 unseen rows   false rows that no reader can tell from true ones, in text without checksums
@@ -70,9 +70,9 @@ def complaints(outcomes: Iterable[Outcome], most: int) -> list[str]:
     lines: list[str] = []
     seen: Counter[str] = Counter()
     for one in outcomes:
-        if one.crash is None and not one.false and not one.silent and one.placed:
+        if one.crash is None and not one.false and not one.moved and not one.silent and one.placed:
             continue
-        what = "CRASH" if one.crash else "FALSE" if one.false else "SILENT" if one.silent else "PLACE"
+        what = "CRASH" if one.crash else "FALSE" if one.false else "MOVED" if one.moved else "SILENT" if one.silent else "PLACE"
         seen[what + one.kind + one.case.rpartition("/")[0]] += 1
         if seen[what + one.kind + one.case.rpartition("/")[0]] <= most:
             lines.append(f"{what:<7}{one.kind}, {one.label}, {one.case}: {one.crash or one.example}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rl_diagnose.errors import LogError
+from rl_diagnose.signals.run import LogIssue
 
 from .csv_table import read_table
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from rl_diagnose.signals.run import LogIssue
 
     from .points import Table
 
@@ -30,7 +29,8 @@ class Monitor:
 
     `t_start` is the start in seconds since the epoch, `env_id` the environment's id (None where the header does not
     say). float64 arrays of shape (n,): `returns` as written, NaN and infinities included; `lengths` in steps; `times`
-    of the episode's end in seconds since `t_start`. `extras` are further numeric columns (``is_success`` …), NaN where
+    of the episode's end in seconds since `t_start`; `steps` that the environment made since the end of the row before:
+    the episode's length, and that of episodes in between whose rows are left out. `extras` are further numeric columns (``is_success`` …), NaN where
     blank.
     """
 
@@ -40,6 +40,7 @@ class Monitor:
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
     times: NDArray[np.float64]
+    steps: NDArray[np.float64]
     extras: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     issues: tuple[LogIssue, ...] = ()
 
@@ -48,7 +49,7 @@ def read_monitor(path: Path) -> Monitor:
     """Read a monitor file: a comment with JSON (``#{"t_start": …, "env_id": …}``), then columns r, l, t.
 
     A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
-    are left out. Raises `LogError` when the file cannot be read or has no such columns.
+    are left out (issue ``rows_without_length`` where nobody knows how many steps they took). Raises `LogError` when the file cannot be read or has no such columns.
     """
     table = read_table(path, separator=",")
     missing = [name for name in ("r", "l", "t") if name not in table.numbers]
@@ -60,7 +61,14 @@ def read_monitor(path: Path) -> Monitor:
         )
     head = _head(table.comment)
     columns = {name: _as_written(table, name) for name in table.numbers}
-    complete = _filled(table, "r") & _filled(table, "l")
+    measured = _filled(table, "l")
+    complete = _filled(table, "r") & measured
+    made = np.cumsum(np.where(measured, columns["l"], 0.0))[complete]
+    issues = table.issues
+    if not measured.all():
+        first = int(np.flatnonzero(~measured)[0]) + 1
+        text = f"{int((~measured).sum())} episodes have no length (first: row {first}): steps from there on are too low"
+        issues = (*issues, LogIssue("rows_without_length", text, table.file))
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
@@ -69,8 +77,9 @@ def read_monitor(path: Path) -> Monitor:
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
         times=columns.pop("t")[complete],
+        steps=np.diff(made, prepend=0.0),
         extras={name: values[complete] for name, values in columns.items()},
-        issues=table.issues,
+        issues=issues,
     )
 
 

@@ -6,18 +6,21 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rl_diagnose.adapters.readers.event_files import read_event_file
+
+from .cases import laid_out
 from .kinds import damages
 from .readings import read_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from rl_diagnose.signals.run import LogIssue
 
     from .cases import Case
     from .kinds import Copy
     from .readings import Reading, Rows
-
-from .cases import laid_out
 
 __all__ = ["Outcome", "run_case"]
 
@@ -27,7 +30,7 @@ class Outcome:
     """What became of one copy.
 
     `false` rows stand in no log: not in the undamaged one, and not in one that has just the changes nobody can see.
-    Of these, `moved` are rows whose value is right and whose step is not. `unseen` rows are false, too, but as well
+    `moved` are those whose value was logged, but not at that step. `unseen` rows are false, too, but as well
     formed as a true one. `lost` rows are missing; `silent` of them without a new issue that tells of a loss (`placed`:
     that names a file and a byte, line or step). Losses of an invisible damage are not counted.
     """
@@ -54,6 +57,7 @@ def run_case(case: Case, place: Path, *, every: int, repeats: int) -> Iterator[O
     whole = read_folder(laid_out(case, {case.log.name: content}, place / "whole"))
     if not whole.runs:
         return
+    behind = _behind(case)
     counted = any(run.step_key is None and _counts(run.issues) for run in whole.runs)
     for number, copy in enumerate(
         damages(case.log.name, content, case.form, every=every, repeats=repeats, counted=counted)
@@ -63,25 +67,40 @@ def run_case(case: Case, place: Path, *, every: int, repeats: int) -> Iterator[O
         seen = whole
         if copy.invisible:
             seen = found
+        elif copy.others:
+            seen = whole
         elif copy.visible != content:
             seen = read_folder(laid_out(case, {case.log.name: copy.visible}, place / f"{number}-visible"))
-        yield judged(case.name, copy, found, seen, whole)
+        yield judged(case.name, copy, found, seen, whole, behind)
 
 
-def _counts(issues: tuple[object, ...]) -> bool:
-    return any(getattr(issue, "code", "") == "no_step_column" for issue in issues)
+def _behind(case: Case) -> frozenset[tuple[float, float]]:
+    """Step and value of every point of an event file: of several at one step a run has the last, and the one before it
+    where that is damaged."""
+    if case.form != "events":
+        return frozenset()
+    scalars = read_event_file(case.log).scalars.values()
+    return frozenset(row for one in scalars for row in zip(one.step.tolist(), one.value.tolist(), strict=True))
 
 
-def judged(case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading) -> Outcome:
-    """The outcome of one copy: `found` in it, `seen` in the visible content, `whole` in the undamaged one."""
+def _counts(issues: Iterable[LogIssue]) -> bool:
+    return any(issue.code == "no_step_column" for issue in issues)
+
+
+def judged(
+    case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading, behind: frozenset[tuple[float, float]]
+) -> Outcome:
+    """The outcome of one copy: `found` in it, `seen` in the visible content, `whole` in the undamaged one. Rows in
+    `behind` are in the log, too, though others hide them."""
     same = found.verdicts == whole.verdicts
     if found.crash is not None:
         return Outcome(copy.kind, case, copy.label, copy.invisible, False, same, crash=found.crash)
     new = _minus(found.rows, whole.rows)
-    false = _minus(new, seen.rows)
+    false = {signal: rows for signal, found in _minus(new, seen.rows).items() if (rows := found - behind)}
     if copy.grows:
         false = _within(false, whole.rows)
     moved = sum(_known_value(rows, {value for _, value in whole.rows.get(s, ())}) for s, rows in false.items())
+    wrong = _count(false) - moved
     lost = _minus(seen.rows, found.rows)
     told = found.told_beyond(seen)
     untold = bool(lost) and not told and not found.refused
@@ -89,10 +108,10 @@ def judged(case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading)
     examples += [f"lost {signal} {sorted(rows)[:3]}" for signal, rows in sorted(lost.items())[:2] if untold]
     return Outcome(
         copy.kind, case, copy.label, copy.invisible, bool(found.runs), same,
-        false=_count(false), moved=moved, unseen=_count(new) - _count(_minus(new, seen.rows)),
+        false=wrong, moved=moved, unseen=_count(new) - _count(_minus(new, seen.rows)),
         lost=_count(lost), silent=_count(lost) if untold else 0,
-        placed=untold or not lost or bool(found.refused) or any(_is_placed(one.source, one.message, one.step) for one in told),
-        example="; ".join(examples) + (f" [{'; '.join(f'{i.code} {i.source}: {i.message}' for i in told[:3])}]" if told else ""),
+        placed=untold or not lost or bool(found.refused) or any(map(_is_placed, told)),
+        example="; ".join([*examples, *(f"[{one.code} {one.source}: {one.message}]" for one in told[:3])]),
     )  # fmt: skip
 
 
@@ -120,5 +139,7 @@ def _count(rows: Rows) -> int:
     return sum(map(len, rows.values()))
 
 
-def _is_placed(source: str, message: str, step: float | None) -> bool:
-    return bool(source) and (step is not None or any(character.isdigit() for character in message))
+def _is_placed(issue: LogIssue) -> bool:
+    """Whether an issue says where: a file that cannot be read at all is the place itself."""
+    somewhere = issue.step is not None or any(character.isdigit() for character in issue.message)
+    return bool(issue.source) and (somewhere or issue.code in ("unreadable_file", "empty_file", "no_scalars"))

@@ -48,7 +48,7 @@ class Copy:
     @property
     def invisible(self) -> bool:
         """Whether nothing in the copy shows that it is damaged."""
-        return self.content == self.visible
+        return self.content == self.visible and not self.others
 
 
 def damages(name: str, content: bytes, form: Form, *, every: int, repeats: int, counted: bool) -> Iterator[Copy]:
@@ -142,7 +142,6 @@ def _restarted(name: str, content: bytes, form: Form) -> Iterator[Copy]:
     if form == "events":
         records = event_records(content)
         later = _later(content, records)
-        yield Copy("restart", "in the same file", content + later, content)
         head = content[: records[0][1]] if records else b""
         yield Copy("restart", "in a new file", content, content, {_next_name(name): head + later})
     elif form in _LINED:

@@ -28,9 +28,9 @@ Rows = dict[str, set[tuple[float, float]]]
 NOT_FINITE = 1.7e308
 TELLING = frozenset({
     "backward_steps", "bad_lines", "concurrent_writers", "csv_overwritten", "damaged_record", "duplicate_steps",
-    "empty_file", "gzip_cut", "header_changed", "header_repeated", "incomplete_history", "no_rows", "no_scalars",
-    "nul_bytes", "object_array", "oversized_record", "partial_last_line", "ragged_rows", "restart",
-    "rows_without_step", "truncated_tail", "unbalanced_quotes", "unequal_lengths", "unreadable_array",
+    "empty_file", "encoding", "gzip_cut", "header_changed", "header_repeated", "incomplete_history", "no_rows", "no_scalars",
+    "monitor_appended", "nul_bytes", "object_array", "oversized_record", "partial_last_line", "ragged_rows", "restart",
+    "rows_without_length", "rows_without_step", "unreadable_steps", "truncated_tail", "unbalanced_quotes", "unequal_lengths", "unreadable_array",
     "unreadable_cells", "unreadable_file", "zero_tail",
 })  # fmt: skip
 """Issues which say that something that was logged is missing, or is not taken as it stands."""
@@ -79,6 +79,6 @@ def read_folder(folder: Path) -> Reading:
         return Reading(refused=(str(error),), crash=str(error) if "failed (" in str(error) else None)
     except Exception:  # noqa: BLE001 - what the benchmark is after
         return Reading(crash=traceback.format_exc(limit=-3))
-    verdicts = sorted((one.verdict, one.findings[0].id if one.findings else "") for one in diagnosed)
+    verdicts = sorted({(one.verdict, one.findings[0].id if one.findings else "") for one in diagnosed})
     issues = frozenset(issue for run in runs for issue in run.issues)
     return Reading(tuple(runs), tuple(refused), crash, tuple(verdicts), issues)
