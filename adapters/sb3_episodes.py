@@ -40,16 +40,13 @@ def monitor_series(monitors: Sequence[Monitor], n_envs: int | None = None) -> di
     columns = {"reward.train": ("r", [m.returns for m in filled]), "episode.length": ("l", [m.lengths for m in filled])}
     if all("is_success" in m.extras for m in filled):
         columns["reward.success_rate"] = ("is_success", [m.extras["is_success"] for m in filled])
-    return {
-        signal: _series(
-            signal,
-            step,
-            np.concatenate(parts)[by_end],
-            wall[by_end],
-            Semantics(key, file, window="one episode", window_episodes=1),
-        )
-        for signal, (key, parts) in columns.items()
-    }
+    series = {}
+    for signal, (key, parts) in columns.items():
+        value = np.concatenate(parts)[by_end]
+        known = ~np.isnan(value) if key == "is_success" else np.full(value.size, True)  # a blank cell, no NaN
+        semantics = Semantics(key, file, window="one episode", window_episodes=1)
+        series[signal] = _series(signal, step[known], value[known], wall[by_end][known], semantics)
+    return series
 
 
 def _appended_at(times: NDArray[np.float64]) -> int | None:

@@ -99,7 +99,7 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
         elif name.endswith(".npz"):
             members = _members(path)
             kind = "evaluations" if {"timesteps.npy", "results.npy"} <= members else None
-            if name == "evaluations.npz" and not members:
+            if name == "evaluations.npz" and kind is None:
                 damaged.append(path)
         elif name.endswith(".zip"):
             kind = "models" if {"data", "policy.pth"} <= _members(path) else None

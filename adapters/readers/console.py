@@ -64,7 +64,11 @@ def read_console_file(path: Path, *, head: int | None = None) -> Table:
 def read_console(text: str, name: str) -> Table:
     """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come."""
     issues: list[LogIssue] = []
-    records = list(_records(_lines(text), name, issues))
+    lines = _lines(text)
+    records = list(_records(lines, name, issues))
+    if lines[-1].strip() and not any(issue.code == "truncated_tail" for issue in issues):
+        fact = f"the last line ({len(lines)}) has no line end: the text may be cut there"
+        issues.append(LogIssue("partial_last_line", fact, name, severity="info"))
     if any(key.endswith("...") for record in records for key in record):
         issues.append(
             LogIssue(
@@ -84,9 +88,10 @@ def _lines(text: str) -> list[str]:
 
 def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterator[dict[str, object]]:
     table: dict[str, object] | None = None
-    section = ""
+    section: str | None = ""  # None: its heading could not be read
     block: dict[str, object] | None = None  # an rsl_rl block
     begin = 0  # line in which the open table begins
+    headings: list[int] = []  # lines with a heading that could not be read: the first of each table
     for number_of_line, raw in enumerate(lines, start=1):
         line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
         row = _ROW.match(line)
@@ -97,6 +102,8 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
             if table is None:
                 table, begin = {}, number_of_line
             section = _table_row(row["key"], row["value"], section, table)
+            if section is None and (not headings or headings[-1] < begin):
+                headings.append(number_of_line)
             continue
         if _RULE.match(line):
             if table:
@@ -121,17 +128,24 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
             yield record
     if block and len(block) > 1:
         yield block
-    if table:
+    if headings:
+        text = f"{len(headings)} tables have a heading that cannot be read (first: line {headings[0]}): the rows below it"
+        issues.append(LogIssue("damaged_heading", f"{text} were left out", name))
+    if table is not None:
         text = f"the last console table, from line {begin} on, is cut off and was left out"
         issues.append(LogIssue("truncated_tail", text, name, severity="info"))
 
 
-def _table_row(key: str, value: str, section: str, table: dict[str, object]) -> str:
-    """Add one boxed row to `table`; returns the section that the next rows belong to."""
+def _table_row(key: str, value: str, section: str | None, table: dict[str, object]) -> str | None:
+    """Add one boxed row to `table`; returns the section that the next rows belong to, None where that is not known."""
     name, parsed = key.strip(), number(value)
     if name.endswith("/") and not value.strip():
         return name
-    indented = key.startswith(("    ", "\t")) and bool(section)
+    indented = key.startswith(("    ", "\t")) and section != ""
+    if section and name and not value.strip() and not indented:
+        return None
+    if section is None and indented:
+        return None
     if name and parsed is not None:
         table[f"{section}{name}" if indented else name] = parsed
     return section if indented else ""

@@ -29,8 +29,8 @@ _LONGEST_LINE = 1 << 22
 @dataclass(frozen=True, slots=True)
 class Layout:
     """`names` are the columns' names, unique and not blank; `header` the cells as they stand in the file (empty when
-    it has none). `texts` are the places of columns that hold words in one of the first rows; None where no row was seen
-    that is as long as the header. Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is one character, a
+    it has none). `texts` are the places of columns that hold words in most of the first rows; None where no row was
+    seen that is as long as the header. Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is one character, a
     space standing for any white space; lines that start with `prefix` are comments, `comment` is the text of those
     before the header.
     """
@@ -123,10 +123,13 @@ def _next_lines(data: bytes, offset: int, prefix: str) -> list[str]:
 
 
 def _texts(rows: Sequence[Sequence[str]], width: int, separator: str) -> frozenset[int] | None:
-    """The places of cells with words in rows of this width; None where there is no such row."""
+    """The places of columns with at least as many words as numbers in rows of this width; None without such a row."""
     whole = [row for row in rows if len(row) == width]
-    words = {place for row in whole for place, cell in enumerate(row) if is_word(cell, separator)}
-    return frozenset(words) if whole else None
+    balance: Counter[int] = Counter()
+    for row in whole:
+        for place, cell in enumerate(row):
+            balance[place] += 1 if is_word(cell, separator) else -1 if is_number(cell, separator) else 0
+    return frozenset(place for place, more in balance.items() if more >= 0) if whole else None
 
 
 def _sniffed(lines: Sequence[str]) -> str:

@@ -71,7 +71,7 @@ def read_table(
     end is kept, since many programs write none.
 
     Further issue codes: ``no_header``, ``no_rows``, ``duplicate_columns``, ``header_repeated``, ``header_changed``,
-    ``ragged_rows``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
+    ``ragged_rows``, ``damaged_names``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
 
     Raises `LogError` when the file cannot be read as text, is empty, or has only rows longer than its header.
     """
@@ -106,7 +106,13 @@ def read_table(
 def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues: list[LogIssue]) -> Table:
     numbers, non_finite, texts = {}, {}, {}
     damaged: dict[str, Column] = {}
+    garbled = [name for name in read if not name.isprintable()]
+    if garbled:
+        text = f"{len(garbled)} column names hold control characters ({garbled[0]!r}): these columns were left out"
+        issues.append(LogIssue("damaged_names", text, file))
     for name, (column, as_texts) in read.items():
+        if name in garbled:
+            continue
         if not column.numeric:
             texts[name] = as_texts()
             continue

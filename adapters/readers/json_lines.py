@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["read_json_lines"]
 
 _CONFIG = "config"
+_DELETE = "\x7f"
 
 
 def read_json_lines(path: Path, *, head: int | None = None) -> Table:
@@ -70,6 +71,8 @@ def _objects(line: bytes, *, mixed: bool) -> list[dict[str, object]] | None:
     that is anything else. JSON is UTF-8: in a file that was not, and was taken as Latin-1 (`mixed`), it is each line for
     itself, and damage where it is not."""
     text = line.decode("utf-8").strip()
+    if _DELETE in text:  # the one control character that JSON lets pass: no program writes it
+        return None
     if mixed and not text.isascii():
         try:
             text = text.encode("latin-1").decode("utf-8")

@@ -49,7 +49,8 @@ def read_monitor(path: Path) -> Monitor:
     """Read a monitor file: a comment with JSON (``#{"t_start": …, "env_id": …}``), then columns r, l, t.
 
     A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
-    are left out (issue ``rows_without_length`` where nobody knows how many steps they took). Raises `LogError` when the file cannot be read or has no such columns.
+    are left out (issue ``rows_without_length`` where nobody knows how many steps they took; ``episodes_missing`` for
+    whole lines), and a length that is no whole number of steps is none. Raises `LogError` when the file cannot be read or has no such columns.
     """
     table = read_table(path, separator=",")
     missing = [name for name in ("r", "l", "t") if name not in table.numbers]
@@ -61,14 +62,17 @@ def read_monitor(path: Path) -> Monitor:
         )
     head = _head(table.comment)
     columns = {name: _as_written(table, name) for name in table.numbers}
-    measured = _filled(table, "l")
+    measured = _measured(columns["l"])
     complete = _filled(table, "r") & measured
     made = np.cumsum(np.where(measured, columns["l"], 0.0))[complete]
-    issues = table.issues
+    issues = list(table.issues)
     if not measured.all():
         first = int(np.flatnonzero(~measured)[0]) + 1
         text = f"{int((~measured).sum())} episodes have no length (first: row {first}): steps from there on are too low"
-        issues = (*issues, LogIssue("rows_without_length", text, table.file))
+        issues.append(LogIssue("rows_without_length", text, table.file))
+    if any(issue.code in ("ragged_rows", "nul_bytes") for issue in issues):
+        text = "lines were left out: where they were episodes, steps from there on are too low"
+        issues.append(LogIssue("episodes_missing", text, table.file))
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
@@ -79,7 +83,7 @@ def read_monitor(path: Path) -> Monitor:
         times=columns.pop("t")[complete],
         steps=np.diff(made, prepend=0.0),
         extras={name: values[complete] for name, values in columns.items()},
-        issues=issues,
+        issues=tuple(issues),
     )
 
 
@@ -96,6 +100,12 @@ def _as_written(table: Table, name: str) -> NDArray[np.float64]:
     """A column with its infinities; a NaN is a NaN that was written or a blank cell."""
     marks = table.non_finite.get(name)
     return table.numbers[name] if marks is None else np.where(marks == 0, table.numbers[name], marks)
+
+
+def _measured(lengths: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where a length is one."""
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(lengths) & (lengths >= 0) & (lengths == np.floor(lengths))
 
 
 def _filled(table: Table, name: str) -> NDArray[np.bool_]:

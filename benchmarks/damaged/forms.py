@@ -78,14 +78,15 @@ def lines(content: bytes) -> list[tuple[int, int]]:
 def still_well_formed(form: Form, before: bytes, after: bytes) -> bool:
     """Whether a changed line (for a document: the whole of it) is one that the same program might have written.
 
-    It has to be text without control characters, with its line end where it was. A line of cells has to have as many as
+    It has to be text without control characters, with its line end where it was: UTF-8, or in tables, which come in
+    other encodings, Latin-1. A line of cells has to have as many as
     before, each a number where a number was; a JSON object has to be one still, no key twice; console text has no form
     that could be broken.
     """
     if before.endswith(b"\n") != after.endswith(b"\n") or (form != "document" and b"\n" in after[:-1]):
         return False
     try:
-        old, new = before.decode("utf-8"), after.decode("utf-8")
+        old, new = before.decode("utf-8"), after.decode("latin-1" if form == "table" else "utf-8")
     except UnicodeDecodeError:
         return False
     if not new.translate(dict.fromkeys(map(ord, "\t\r\n"))).isprintable():

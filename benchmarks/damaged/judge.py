@@ -57,7 +57,7 @@ def run_case(case: Case, place: Path, *, every: int, repeats: int) -> Iterator[O
     whole = read_folder(laid_out(case, {case.log.name: content}, place / "whole"))
     if not whole.runs:
         return
-    behind = _behind(case)
+    behind = _behind(case, whole)
     counted = any(run.step_key is None and _counts(run.issues) for run in whole.runs)
     for number, copy in enumerate(
         damages(case.log.name, content, case.form, every=every, repeats=repeats, counted=counted)
@@ -74,13 +74,21 @@ def run_case(case: Case, place: Path, *, every: int, repeats: int) -> Iterator[O
         yield judged(case.name, copy, found, seen, whole, behind)
 
 
-def _behind(case: Case) -> frozenset[tuple[float, float]]:
-    """Step and value of every point of an event file: of several at one step a run has the last, and the one before it
-    where that is damaged."""
+def _behind(case: Case, whole: Reading) -> Rows:
+    """Rows of an event file that others hide: of several points of a tag at one step a run has the last, and the one
+    before it where that is damaged. For each signal whose tag has more points than the run has rows, every value of the
+    tag at every step of the signal."""
     if case.form != "events":
-        return frozenset()
-    scalars = read_event_file(case.log).scalars.values()
-    return frozenset(row for one in scalars for row in zip(one.step.tolist(), one.value.tolist(), strict=True))
+        return {}
+    scalars = read_event_file(case.log).scalars
+    hidden: Rows = {}
+    for run in whole.runs:
+        for signal, series in run.series.items():
+            points = scalars.get(series.semantics.source_key)
+            if points is not None and points.value.size > len(series):
+                steps = {*series.step.tolist(), *points.step.tolist()}
+                hidden[signal] = {(step, value) for step in steps for value in set(points.value.tolist())}
+    return hidden
 
 
 def _counts(issues: Iterable[LogIssue]) -> bool:
@@ -88,7 +96,7 @@ def _counts(issues: Iterable[LogIssue]) -> bool:
 
 
 def judged(
-    case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading, behind: frozenset[tuple[float, float]]
+    case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading, behind: Rows
 ) -> Outcome:
     """The outcome of one copy: `found` in it, `seen` in the visible content, `whole` in the undamaged one. Rows in
     `behind` are in the log, too, though others hide them."""
@@ -96,10 +104,10 @@ def judged(
     if found.crash is not None:
         return Outcome(copy.kind, case, copy.label, copy.invisible, False, same, crash=found.crash)
     new = _minus(found.rows, whole.rows)
-    false = {signal: rows for signal, found in _minus(new, seen.rows).items() if (rows := found - behind)}
+    false = _minus(_minus(new, seen.rows), behind)
     if copy.grows:
         false = _within(false, whole.rows)
-    moved = sum(_known_value(rows, {value for _, value in whole.rows.get(s, ())}) for s, rows in false.items())
+    moved = sum(_known_value(rows, _values(signal, whole, seen)) for signal, rows in false.items())
     wrong = _count(false) - moved
     lost = _minus(seen.rows, found.rows)
     told = found.told_beyond(seen)
@@ -129,6 +137,10 @@ def _within(rows: Rows, whole: Rows) -> Rows:
         values = {value for _, value in original}
         kept[signal] = {row for row in found if row[0] <= last or row[1] not in values}
     return {signal: found for signal, found in kept.items() if found}
+
+
+def _values(signal: str, *readings: Reading) -> set[float]:
+    return {value for one in readings for _, value in one.rows.get(signal, ())}
 
 
 def _known_value(rows: set[tuple[float, float]], values: set[float]) -> int:
