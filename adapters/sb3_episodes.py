@@ -32,10 +32,22 @@ def monitor_series(monitors: Sequence[Monitor], n_envs: int | None = None) -> di
     if not filled:
         return {}
     starts = [0.0 if any(m.t_start is None for m in filled) else float(m.t_start or 0.0) for m in filled]
-    ends = np.concatenate([_in_file_order(m.times) + start for m, start in zip(filled, starts, strict=True)])
+    ends: list[NDArray[np.float64]] = []
+    lengths: list[NDArray[np.float64]] = []
+    shown: list[NDArray[np.bool_]] = []
+    for monitor, start in zip(filled, starts, strict=True):
+        place = monitor.left_out[:, 0].astype(np.intp)
+        ends.append(_in_file_order(np.insert(monitor.times, place, monitor.left_out[:, 2])) + start)
+        lengths.append(np.insert(monitor.lengths, place, monitor.left_out[:, 1]))
+        shown.append(np.insert(np.full(monitor.returns.size, True), place, False))
+    every_end = np.concatenate(ends)
+    in_order = np.argsort(every_end, kind="stable")
+    counted = np.empty(in_order.size)
+    counted[in_order] = np.cumsum(np.concatenate(lengths)[in_order])
+    visible = np.concatenate(shown)
+    by_end = np.argsort(every_end[visible], kind="stable")
+    step = counted[visible][by_end] * max(1.0, (n_envs or 1) / len(monitors))
     wall = np.concatenate([_wall_times(monitor) for monitor in filled])
-    by_end = np.argsort(ends, kind="stable")
-    step = np.cumsum(np.concatenate([m.steps for m in filled])[by_end]) * max(1.0, (n_envs or 1) / len(monitors))
     file = ", ".join(m.file for m in filled)
     columns = {"reward.train": ("r", [m.returns for m in filled]), "episode.length": ("l", [m.lengths for m in filled])}
     if all("is_success" in m.extras for m in filled):

@@ -45,6 +45,7 @@ _STEP_TAG = re.compile(
 )
 _RSL_HEAD = re.compile(r"Learning iteration\s+(\d+)\s*/\s*(\d+)")
 _RSL_ROW = re.compile(rf"^\s*(?P<key>[A-Za-z][\w ()/.-]*?):\s+(?P<value>{_NUMBER})\b")
+_EDGES = ("|", "│", "║")
 MAX_LINE = 20_000
 
 
@@ -91,7 +92,7 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
     section: str | None = ""  # None: its heading could not be read
     block: dict[str, object] | None = None  # an rsl_rl block
     begin = 0  # line in which the open table begins
-    headings: list[int] = []  # lines with a heading that could not be read: the first of each table
+    headings: list[int] = []  # lines which might be headings and could not be read: the first of each table
     for number_of_line, raw in enumerate(lines, start=1):
         line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
         row = _ROW.match(line)
@@ -104,6 +105,10 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
             section = _table_row(row["key"], row["value"], section, table)
             if section is None and (not headings or headings[-1] < begin):
                 headings.append(number_of_line)
+            continue
+        if table is not None and line.lstrip().startswith(_EDGES):  # two lines in one, or a cell's edge is gone
+            section = None
+            headings += [number_of_line] if not headings or headings[-1] < begin else []
             continue
         if _RULE.match(line):
             if table:
@@ -129,8 +134,8 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
     if block and len(block) > 1:
         yield block
     if headings:
-        text = f"{len(headings)} tables have a heading that cannot be read (first: line {headings[0]}): the rows below it"
-        issues.append(LogIssue("damaged_heading", f"{text} were left out", name))
+        text = f"{len(headings)} tables have a line that cannot be read (first: line {headings[0]}): the rows of its section"
+        issues.append(LogIssue("damaged_table", f"{text} were left out", name))
     if table is not None:
         text = f"the last console table, from line {begin} on, is cut off and was left out"
         issues.append(LogIssue("truncated_tail", text, name, severity="info"))

@@ -35,6 +35,7 @@ class Rows:
     long: int = 0
     torn: int = 0
     longest: int = 0
+    narrow: set[int] = field(default_factory=set)
     first_ragged: int | None = None
     repeated: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
@@ -43,6 +44,17 @@ class Rows:
         self.header = self.layout.header
         self.names = frozenset(self.header)
         self.width = len(self.layout.names)
+
+    @property
+    def is_narrow(self) -> bool:
+        """True when every row has the same number of cells, which is less than the header's, although its names are
+        all there: which of them belongs to no column cannot be said."""
+        return self.short == self.kept and len(self.narrow) == 1 and not self.changed and all(self.layout.header)
+
+    @property
+    def narrowest(self) -> int:
+        """The cells of the shortest row that is shorter than the header; 0 without one."""
+        return min(self.narrow, default=0)
 
     def fit(self, cells: list[str], line: int, around: tuple[int, int] = (0, 0)) -> list[str] | None:
         """The cells of a row of data, padded, or shortened by blank cells; None for a blank line, a comment, and a row
@@ -63,6 +75,7 @@ class Rows:
             return None
         if len(cells) < self.width:
             self.short += 1
+            self.narrow.add(len(cells))
             self.first_ragged = self.first_ragged or line
             cells = cells + [""] * (self.width - len(cells))
         self.kept += 1

@@ -100,6 +100,12 @@ def read_table(
             place=path,
             hint="give every column a name in the first line",
         )
+    if rows.kept > 1 and rows.is_narrow:
+        raise LogError(
+            f"the header has {len(layout.names)} names, but all rows have {rows.narrowest} cells",
+            place=path,
+            hint="give every column a name, and no more, in the first line",
+        )
     return _table(path.name, read, rows, layout, issues)
 
 

@@ -29,8 +29,8 @@ class Monitor:
 
     `t_start` is the start in seconds since the epoch, `env_id` the environment's id (None where the header does not
     say). float64 arrays of shape (n,): `returns` as written, NaN and infinities included; `lengths` in steps; `times`
-    of the episode's end in seconds since `t_start`; `steps` that the environment made since the end of the row before:
-    the episode's length, and that of episodes in between whose rows are left out. `extras` are further numeric columns (``is_success`` …), NaN where
+    of the episode's end in seconds since `t_start`. `left_out` are episodes whose return is missing, shape (m, 3): how
+    many of the others come before each, its length and its time. `extras` are further numeric columns (``is_success`` …), NaN where
     blank.
     """
 
@@ -40,7 +40,7 @@ class Monitor:
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
     times: NDArray[np.float64]
-    steps: NDArray[np.float64]
+    left_out: NDArray[np.float64]
     extras: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     issues: tuple[LogIssue, ...] = ()
 
@@ -64,7 +64,8 @@ def read_monitor(path: Path) -> Monitor:
     columns = {name: _as_written(table, name) for name in table.numbers}
     measured = _measured(columns["l"])
     complete = _filled(table, "r") & measured
-    made = np.cumsum(np.where(measured, columns["l"], 0.0))[complete]
+    silent = measured & ~complete
+    left_out = np.stack([np.cumsum(complete)[silent], columns["l"][silent], columns["t"][silent]], axis=1)
     issues = list(table.issues)
     if not measured.all():
         first = int(np.flatnonzero(~measured)[0]) + 1
@@ -81,7 +82,7 @@ def read_monitor(path: Path) -> Monitor:
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
         times=columns.pop("t")[complete],
-        steps=np.diff(made, prepend=0.0),
+        left_out=left_out,
         extras={name: values[complete] for name, values in columns.items()},
         issues=tuple(issues),
     )

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Form", "ends_in_sight", "event_records", "form_of", "lines", "still_well_formed", "wandb_records"]
+__all__ = [
+    "Form",
+    "cells_still_well_formed",
+    "ends_in_sight", "event_records", "form_of", "lines", "still_well_formed", "wandb_records"]
 
 Form = Literal["events", "wandb", "table", "records", "document", "arrays", "text"]
 """``table``: cells in lines; ``records``: one JSON object a line; ``document``: one JSON document; ``text``: console."""
@@ -94,6 +97,21 @@ def still_well_formed(form: Form, before: bytes, after: bytes) -> bool:
     if form in ("records", "document"):
         return _is_object(new)
     return form == "text" or _same_cells(old, new)
+
+
+def cells_still_well_formed(before: bytes, after: bytes) -> list[tuple[int, int]]:
+    """In a line of cells with as many of them as before: where those stand that look as before, changed or not. None
+    where their number is another, or cells are quoted."""
+    separator = b"\t" if b"\t" in before else b","
+    old, new = before.split(separator), after.split(separator)
+    if len(old) != len(new) or b'"' in before + after or b"\n" in after[:-1]:
+        return []
+    spans, position = [], 0
+    for cell, changed in zip(old, new, strict=True):
+        if still_well_formed("table", cell, changed):
+            spans.append((position, position + len(cell)))
+        position += len(cell) + 1
+    return spans
 
 
 def ends_in_sight(form: Form, content: bytes, cut: int) -> bool:

@@ -84,10 +84,14 @@ def _behind(case: Case, whole: Reading) -> Rows:
     hidden: Rows = {}
     for run in whole.runs:
         for signal, series in run.series.items():
-            points = scalars.get(series.semantics.source_key)
-            if points is not None and points.value.size > len(series):
-                steps = {*series.step.tolist(), *points.step.tolist()}
-                hidden[signal] = {(step, value) for step in steps for value in set(points.value.tolist())}
+            key = series.semantics.source_key.rpartition("/")[2]  # the product may spell what is before it anew
+            for tag, points in scalars.items():
+                if tag.rpartition("/")[2] not in (key, key.replace("return", "reward")):
+                    continue
+                if points.value.size > len(series):
+                    steps = {*series.step.tolist(), *points.step.tolist()}
+                    rows = {(step, value) for step in steps for value in set(points.value.tolist())}
+                    hidden.setdefault(signal, set()).update(rows)
     return hidden
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rl_diagnose.adapters.readers.tfrecord.crc32c import masked_crc32c
 
-from .forms import ends_in_sight, event_records, lines, still_well_formed, wandb_records
+from .forms import cells_still_well_formed, ends_in_sight, event_records, lines, still_well_formed, wandb_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +94,9 @@ def _flipped(kind: str, name: str, content: bytes, form: Form, bits: int, repeat
         here = [bit for bit in chosen if start <= bit // 8 < stop]
         if here and still_well_formed(form, content[start:stop], broken[start:stop]):
             unseen += here
+        elif here and form == "table":
+            spans = cells_still_well_formed(content[start:stop], broken[start:stop])
+            unseen += [bit for bit in here if any(a <= bit // 8 - start < b for a, b in spans)]
     return Copy(kind, label, broken, _with_flips(content, unseen))
 
 

@@ -27,7 +27,7 @@ Rows = dict[str, set[tuple[float, float]]]
 
 NOT_FINITE = 1.7e308
 TELLING = frozenset({
-    "backward_steps", "bad_lines", "concurrent_writers", "csv_overwritten", "damaged_heading", "damaged_names",
+    "backward_steps", "bad_lines", "concurrent_writers", "csv_overwritten", "damaged_table", "damaged_names",
     "damaged_record", "duplicate_steps", "episodes_missing",
     "empty_file", "encoding", "gzip_cut", "header_changed", "header_repeated", "incomplete_history", "no_rows", "no_scalars",
     "monitor_appended", "nul_bytes", "object_array", "oversized_record", "partial_last_line", "ragged_rows", "restart",
