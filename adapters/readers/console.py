@@ -45,7 +45,8 @@ _STEP_TAG = re.compile(
 )
 _RSL_HEAD = re.compile(r"Learning iteration\s+(\d+)\s*/\s*(\d+)")
 _RSL_ROW = re.compile(rf"^\s*(?P<key>[A-Za-z][\w ()/.-]*?):\s+(?P<value>{_NUMBER})\b")
-_EDGES = ("|", "│", "║")
+_EDGE = re.compile(r"[|│║]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 MAX_LINE = 20_000
 
 
@@ -55,18 +56,19 @@ def read_console_file(path: Path, *, head: int | None = None) -> Table:
     Raises `LogError` when the file cannot be read as text or holds no such record.
     """
     text = read_text_bytes(path, head=head)
-    table = read_console(text.data.decode("utf-8"), path.name)
+    table = read_console(text.data.decode("utf-8"), path.name, mixed=text.foreign)
     if not table.rows:
         fact = "no line or table with names and numbers is in it" if text.data.strip() else "the file is empty"
         raise LogError(fact, place=path, hint="lines like 'step 100 reward: 1.2 kl: 0.01' and tables are understood")
     return replace(table, issues=(*text.issues, *table.issues))
 
 
-def read_console(text: str, name: str) -> Table:
-    """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come."""
+def read_console(text: str, name: str, *, mixed: bool = False) -> Table:
+    """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come. `mixed`:
+    the text was not UTF-8 and was taken as Latin-1, so that letters which are not ASCII may be anything."""
     issues: list[LogIssue] = []
     lines = _lines(text)
-    records = list(_records(lines, name, issues))
+    records = list(_records(lines, name, issues, mixed=mixed))
     if lines[-1].strip() and not any(issue.code == "truncated_tail" for issue in issues):
         fact = f"the last line ({len(lines)}) has no line end: the text may be cut there"
         issues.append(LogIssue("partial_last_line", fact, name, severity="info"))
@@ -87,7 +89,9 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
 
 
-def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterator[dict[str, object]]:
+def _records(
+    lines: Iterable[str], name: str, issues: list[LogIssue], *, mixed: bool
+) -> Iterator[dict[str, object]]:
     table: dict[str, object] | None = None
     section: str | None = ""  # None: its heading could not be read
     block: dict[str, object] | None = None  # an rsl_rl block
@@ -95,7 +99,7 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
     headings: list[int] = []  # lines which might be headings and could not be read: the first of each table
     for number_of_line, raw in enumerate(lines, start=1):
         line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
-        row = _ROW.match(line)
+        row = None if _is_damaged(line, mixed=mixed) else _ROW.match(line)
         if row:
             if block:
                 yield block
@@ -106,7 +110,7 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
             if section is None and (not headings or headings[-1] < begin):
                 headings.append(number_of_line)
             continue
-        if table is not None and line.lstrip().startswith(_EDGES):  # two lines in one, or a cell's edge is gone
+        if table is not None and row is None and _EDGE.search(line):  # two lines in one, a lost edge or letter
             section = None
             headings += [number_of_line] if not headings or headings[-1] < begin else []
             continue
@@ -139,6 +143,11 @@ def _records(lines: Iterable[str], name: str, issues: list[LogIssue]) -> Iterato
     if table is not None:
         text = f"the last console table, from line {begin} on, is cut off and was left out"
         issues.append(LogIssue("truncated_tail", text, name, severity="info"))
+
+
+def _is_damaged(line: str, *, mixed: bool) -> bool:
+    """True for a line with control characters, or in a text of unknown encoding with others than ASCII."""
+    return _CONTROL.search(line) is not None or (mixed and not line.isascii())
 
 
 def _table_row(key: str, value: str, section: str | None, table: dict[str, object]) -> str | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rl_diagnose.signals.run import LogIssue
 
@@ -13,9 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Literal
 
+    from numpy.typing import NDArray
+
     from .csv_layout import Layout
 
 __all__ = ["Rows"]
+
+_LONG_TABLE = 20  # lines
+_NEARLY_ALL = 0.9
 
 
 @dataclass(slots=True)
@@ -23,7 +31,9 @@ class Rows:
     """Makes rows as long as the header, and remembers what was odd about them. Lines are counted from 1 in the file.
 
     `header` is the header that holds at present (empty for a table without one), `names` its names and `width` its
-    length; `kept` counts the rows of data, `torn` those left out because their cells are not where they belong.
+    length; `kept` counts the rows of data, `exact` those of the header's length, `narrow` shorter ones by their length,
+    `torn` those left out because their cells are not where they belong. `first_exact` is the first line of the header's
+    length in a long table in which hardly a line has another one; None in other tables.
     """
 
     layout: Layout
@@ -35,7 +45,9 @@ class Rows:
     long: int = 0
     torn: int = 0
     longest: int = 0
-    narrow: set[int] = field(default_factory=set)
+    exact: int = 0
+    narrow: Counter[int] = field(default_factory=Counter)
+    first_exact: int | None = None
     first_ragged: int | None = None
     repeated: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
@@ -46,15 +58,22 @@ class Rows:
         self.width = len(self.layout.names)
 
     @property
-    def is_narrow(self) -> bool:
-        """True when every row has the same number of cells, which is less than the header's, although its names are
-        all there: which of them belongs to no column cannot be said."""
-        return self.short == self.kept and len(self.narrow) == 1 and not self.changed and all(self.layout.header)
+    def misfit(self) -> int | None:
+        """How many cells the rows have where none has as many as the header has names, and nearly all have this many;
+        else None. Which name belongs to which column cannot be said then. A header that ends in a separator has one
+        blank name more."""
+        if self.exact or self.changed or not all(self.layout.header):
+            return None
+        if self.long:
+            return self.longest
+        cells, rows = max(self.narrow.items(), key=lambda item: item[1], default=(0, 0))
+        return cells if rows > 1 and rows >= _NEARLY_ALL * self.kept else None
 
-    @property
-    def narrowest(self) -> int:
-        """The cells of the shortest row that is shorter than the header; 0 without one."""
-        return min(self.narrow, default=0)
+    def look_at(self, lengths: NDArray[np.int64]) -> None:
+        """See how many cells the lines below the header have, shape (lines,), before any of them is taken."""
+        exact = np.flatnonzero(lengths == self.width)
+        if lengths.size >= _LONG_TABLE and exact.size >= _NEARLY_ALL * lengths.size:
+            self.first_exact = self.layout.line + int(exact[0])
 
     def fit(self, cells: list[str], line: int, around: tuple[int, int] = (0, 0)) -> list[str] | None:
         """The cells of a row of data, padded, or shortened by blank cells; None for a blank line, a comment, and a row
@@ -69,15 +88,18 @@ class Rows:
             self.longest = max(self.longest, len(cells))
             self.first_ragged = self.first_ragged or line
             return None
-        if len(cells) < self.width and self._is_torn(cells, around):
+        odd = self.first_exact is not None and line > self.first_exact and self.header == self.layout.header
+        if len(cells) != self.width and (odd or (len(cells) < self.width and self._is_torn(cells, around))):
             self.torn += 1
             self.first_ragged = self.first_ragged or line
             return None
         if len(cells) < self.width:
             self.short += 1
-            self.narrow.add(len(cells))
+            self.narrow[len(cells)] += 1
             self.first_ragged = self.first_ragged or line
             cells = cells + [""] * (self.width - len(cells))
+        elif len(cells) == self.width:
+            self.exact += 1
         self.kept += 1
         return cells[: self.width]
 

@@ -100,9 +100,9 @@ def read_table(
             place=path,
             hint="give every column a name in the first line",
         )
-    if rows.kept > 1 and rows.is_narrow:
+    if rows.kept > 1 and rows.misfit is not None:
         raise LogError(
-            f"the header has {len(layout.names)} names, but all rows have {rows.narrowest} cells",
+            f"the header has {len(layout.names)} names, but the rows have {rows.misfit} cells",
             place=path,
             hint="give every column a name, and no more, in the first line",
         )
@@ -175,16 +175,15 @@ def _by_csv_module(text: str, layout: Layout, rows: Rows, *, quoted: bool) -> di
     """The columns by Python alone."""
     parts: list[tuple[tuple[str, ...], list[list[str]]]] = [(layout.names, [])]
     before = 0
-    following = _rows_of_cells(text, layout, quoted=quoted)
-    coming = next(following, None)
-    while coming is not None:
-        line, cells = coming
-        coming = next(following, None)
+    found = list(_rows_of_cells(text, layout, quoted=quoted))
+    lengths = [len(cells) for _, cells in found]
+    rows.look_at(np.array(lengths, dtype=np.int64))
+    for (line, cells), after in zip(found, [*lengths[1:], 0], strict=False):
         again = rows.header_again(cells, line)
         if again == "other":
             parts.append((rows.header, []))
         elif again is None:
-            fitting = rows.fit(cells, line, (before, 0 if coming is None else len(coming[1])))
+            fitting = rows.fit(cells, line, (before, after))
             if fitting is not None:
                 parts[-1][1].append(fitting)
         before = len(cells)
@@ -212,6 +211,9 @@ def _rows_of_cells(text: str, layout: Layout, *, quoted: bool) -> Iterator[tuple
             csv.field_size_limit(previous)
         return
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=layout.line):
+        if layout.separator != " " and '"' in line and line.count('"') % 2 == 0:
+            yield number, split_cells(line, layout.separator)  # the odd mark is in another line
+            continue
         cells = white_split(line) if layout.separator == " " else line.split(layout.separator)
         yield number, [cell.strip().strip('"') for cell in cells] if '"' in line else cells
 
@@ -262,7 +264,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
     odd = np.flatnonzero((separators != rows.width - 1) | ~plain[characters[starts]])
     pieces: list[bytes] = []
     done = 0
-    rows.kept = starts.size - odd.size
+    rows.kept = rows.exact = starts.size - odd.size
+    rows.look_at(separators + 1)
     for index in odd.tolist():
         start, end = int(starts[index]), int(ends[index])
         line = body[start:end].decode("utf-8")
