@@ -42,7 +42,18 @@ if TYPE_CHECKING:
 
     from damaged.judge import Outcome
 
-COLUMNS = ("copies", "unseen", "diagnosed", "same verdict", "false", "moved", "silent", "no place", "unseen rows", "crashes")
+COLUMNS = (
+    "copies",
+    "unseen",
+    "diagnosed",
+    "same verdict",
+    "false",
+    "moved",
+    "silent",
+    "no place",
+    "unseen rows",
+    "crashes",
+)
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -72,7 +83,17 @@ def complaints(outcomes: Iterable[Outcome], most: int) -> list[str]:
     for one in outcomes:
         if one.crash is None and not one.false and not one.moved and not one.silent and one.placed:
             continue
-        what = "CRASH" if one.crash else "FALSE" if one.false else "MOVED" if one.moved else "SILENT" if one.silent else "PLACE"
+        what = (
+            "CRASH"
+            if one.crash
+            else "FALSE"
+            if one.false
+            else "MOVED"
+            if one.moved
+            else "SILENT"
+            if one.silent
+            else "PLACE"
+        )
         seen[what + one.kind + one.case.rpartition("/")[0]] += 1
         if seen[what + one.kind + one.case.rpartition("/")[0]] <= most:
             lines.append(f"{what:<7}{one.kind}, {one.label}, {one.case}: {one.crash or one.example}")

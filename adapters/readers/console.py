@@ -21,7 +21,7 @@ from .records import number, table_from_records
 from .text_bytes import read_text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from .points import Table
@@ -89,9 +89,7 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
 
 
-def _records(
-    lines: Iterable[str], name: str, issues: list[LogIssue], *, mixed: bool
-) -> Iterator[dict[str, object]]:
+def _records(lines: Sequence[str], name: str, issues: list[LogIssue], *, mixed: bool) -> Iterator[dict[str, object]]:
     table: dict[str, object] | None = None
     section: str | None = ""  # None: its heading could not be read
     block: dict[str, object] | None = None  # an rsl_rl block
@@ -110,7 +108,8 @@ def _records(
             if section is None and (not headings or headings[-1] < begin):
                 headings.append(number_of_line)
             continue
-        if table is not None and row is None and _EDGE.search(line):  # two lines in one, a lost edge or letter
+        cut = number_of_line == len(lines)  # without a line end
+        if table is not None and not cut and _EDGE.search(line):  # two lines in one, a lost edge or letter
             section = None
             headings += [number_of_line] if not headings or headings[-1] < begin else []
             continue

@@ -33,7 +33,8 @@ class Rows:
     `header` is the header that holds at present (empty for a table without one), `names` its names and `width` its
     length; `kept` counts the rows of data, `exact` those of the header's length, `narrow` shorter ones by their length,
     `torn` those left out because their cells are not where they belong. `first_exact` is the first line of the header's
-    length in a long table in which hardly a line has another one; None in other tables.
+    length in a long table in which hardly a line has another one; None in other tables. `second_piece` is the line that
+    belongs to the torn one before it.
     """
 
     layout: Layout
@@ -48,6 +49,7 @@ class Rows:
     exact: int = 0
     narrow: Counter[int] = field(default_factory=Counter)
     first_exact: int | None = None
+    second_piece: int | None = None
     first_ragged: int | None = None
     repeated: list[int] = field(default_factory=list)
     changed: list[int] = field(default_factory=list)
@@ -89,7 +91,7 @@ class Rows:
             self.first_ragged = self.first_ragged or line
             return None
         odd = self.first_exact is not None and line > self.first_exact and self.header == self.layout.header
-        if len(cells) != self.width and (odd or (len(cells) < self.width and self._is_torn(cells, around))):
+        if len(cells) != self.width and (odd or (len(cells) < self.width and self._is_torn(cells, line, around))):
             self.torn += 1
             self.first_ragged = self.first_ragged or line
             return None
@@ -103,14 +105,14 @@ class Rows:
         self.kept += 1
         return cells[: self.width]
 
-    def _is_torn(self, cells: Sequence[str], around: tuple[int, int]) -> bool:
+    def _is_torn(self, cells: Sequence[str], line: int, around: tuple[int, int]) -> bool:
         """True for a short row whose cells are in the wrong columns: a separator became part of a cell, which is then
         no number although its column has numbers, or a line end came in between, which makes two pieces of one row."""
         before, after = around
-        whole = (self.width, self.width + 1)
-        if before == self.width > after > 0 and len(cells) + after in whole:
+        if before == self.width > after > 0 and len(cells) + after in (self.width, self.width + 1):
+            self.second_piece = line + 1
             return True
-        if 0 < before < self.width == after and before + len(cells) in whole:
+        if line == self.second_piece:
             return True
         texts = self.layout.texts
         if texts is None or self.header != self.layout.header:

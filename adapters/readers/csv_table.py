@@ -100,7 +100,7 @@ def read_table(
             place=path,
             hint="give every column a name in the first line",
         )
-    if rows.kept > 1 and rows.misfit is not None:
+    if rows.kept + rows.long > 1 and rows.misfit is not None:
         raise LogError(
             f"the header has {len(layout.names)} names, but the rows have {rows.misfit} cells",
             place=path,

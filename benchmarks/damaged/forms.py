@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Form",
     "cells_still_well_formed",
-    "ends_in_sight", "event_records", "form_of", "lines", "still_well_formed", "wandb_records"]
+    "ends_in_sight",
+    "event_records",
+    "form_of",
+    "lines",
+    "still_well_formed",
+    "wandb_records",
+]
 
 Form = Literal["events", "wandb", "table", "records", "document", "arrays", "text"]
 """``table``: cells in lines; ``records``: one JSON object a line; ``document``: one JSON document; ``text``: console."""

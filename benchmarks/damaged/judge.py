@@ -99,9 +99,7 @@ def _counts(issues: Iterable[LogIssue]) -> bool:
     return any(issue.code == "no_step_column" for issue in issues)
 
 
-def judged(
-    case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading, behind: Rows
-) -> Outcome:
+def judged(case: str, copy: Copy, found: Reading, seen: Reading, whole: Reading, behind: Rows) -> Outcome:
     """The outcome of one copy: `found` in it, `seen` in the visible content, `whole` in the undamaged one. Rows in
     `behind` are in the log, too, though others hide them."""
     same = found.verdicts == whole.verdicts

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rl_diagnose.signals.run import LogIssue, Run
 
-__all__ = ["Reading", "Rows", "TELLING", "read_folder"]
+__all__ = ["TELLING", "Reading", "Rows", "read_folder"]
 
 Rows = dict[str, set[tuple[float, float]]]
 """Signal → (step, value) of each of its rows; a value that is not finite is `NOT_FINITE`."""
