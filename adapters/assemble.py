@@ -93,9 +93,10 @@ def table_source(table: Table, step_keys: Sequence[str]) -> tuple[LogSource, tup
 
 
 def _repeating(table: Table, blank: NDArray[np.bool_], last_known: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """The rows without a step that hold a key which the row whose step they take holds, too, shape (rows,)."""
-    places = np.flatnonzero(blank & (last_known >= 0))
-    sources = last_known[places]
+    """The rows without a step that hold a key which the row whose step they take holds, too (for those before the first
+    step: which the row with that one holds), shape (rows,)."""
+    places = np.flatnonzero(blank)
+    sources = np.where(last_known[places] < 0, np.argmin(blank), last_known[places])
     repeats = np.zeros(places.size, dtype=np.bool_)
     for values in table.numbers.values():
         repeats |= ~np.isnan(values[places]) & ~np.isnan(values[sources])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ _BLOCK = 4096
 _CHUNK = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 _LOOK = 1 << 13
+_ZEROS = re.compile(rb"\0+")
+_MAX_HOLES = 3
 _MAX_CONTROLS = 8
 _MAX_CONTROL_SHARE = 0.02
 _TEXT_CONTROLS = b"\t\n\x0b\x0c\r\x1b"
@@ -148,7 +151,8 @@ def _refuse_foreign(raw: bytes, path: Path) -> None:
         return
     controls = len(start) - len(start.translate(None, bytes(b for b in range(1, 32) if b not in _TEXT_CONTROLS)))
     text_then_zeros = start.rstrip(b"\0")
-    if b"\0" in text_then_zeros or controls > max(_MAX_CONTROLS, _MAX_CONTROL_SHARE * len(start)):
+    holes = len(_ZEROS.findall(text_then_zeros))  # a crash or a flipped bit leaves one or the other in a text
+    if holes > _MAX_HOLES or controls > max(_MAX_CONTROLS, _MAX_CONTROL_SHARE * len(start)):
         raise LogError("this is a binary file; text is expected", place=path)
     if start and not text_then_zeros:
         raise LogError(
@@ -176,7 +180,8 @@ def _to_utf8(raw: bytes, path: Path, issues: list[LogIssue]) -> tuple[bytes, boo
 
 
 def _without_nul(data: bytes, path: Path, issues: list[LogIssue]) -> bytes:
-    """Without zeros at the end, and without the lines that hold zeros: a crash of the machine leaves both behind."""
+    """Without zeros at the end, and with blank lines for those that hold zeros: a crash of the machine leaves both
+    behind."""
     if b"\0" not in data:
         return data
     kept = data.rstrip(b"\0")
@@ -184,9 +189,8 @@ def _without_nul(data: bytes, path: Path, issues: list[LogIssue]) -> bytes:
     lines = 0
     if b"\0" in kept:
         split = kept.split(b"\n")
-        whole = [line for line in split if b"\0" not in line]
-        lines = len(split) - len(whole)
-        kept = b"\n".join(whole)
+        lines = sum(b"\0" in line for line in split)
+        kept = b"\n".join(b"" if b"\0" in line else line for line in split)
     facts = [f"{zeros} zero bytes at the end"] if zeros else []
     facts += [f"{lines} lines with zero bytes in them"] if lines else []
     text = " and ".join(facts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rl_diagnose.adapters.readers.event_files import read_event_file
 
 from .cases import laid_out
+from .forms import form_of
 from .kinds import damages
 from .readings import read_folder
 
@@ -58,6 +59,9 @@ def run_case(case: Case, place: Path, *, every: int, repeats: int) -> Iterator[O
     if not whole.runs:
         return
     behind = _behind(case, whole)
+    if any(form_of(path) is not None for path in case.around):  # what other logs say where this one does not
+        for signal, rows in read_folder(laid_out(case, {}, place / "others")).rows.items():
+            behind.setdefault(signal, set()).update(rows)
     counted = any(run.step_key is None and _counts(run.issues) for run in whole.runs)
     for number, copy in enumerate(
         damages(case.log.name, content, case.form, every=every, repeats=repeats, counted=counted)

@@ -221,6 +221,13 @@ def test_a_single_row_without_a_step_does_not_replace_the_row_before(tag_map: Ta
     assert "1 have keys" in issues[0].message
 
 
+def test_a_first_row_that_lost_its_step_is_not_put_at_step_0(tag_map: TagMap) -> None:
+    steps: list[float | None] = [None, *(float(i) for i in range(1, 20))]
+    scores: list[float | None] = [float(i) for i in range(20)]
+    source, _ = table_source(table(step=steps, score=scores), tag_map.step_keys)
+    assert source.tracks["score"].step.tolist() == list(range(1, 20))
+
+
 def test_without_a_step_column_rows_are_counted_and_the_axis_says_so(tag_map: TagMap) -> None:
     rows = table(score=[1.0, 2.0])
     assert [issue.code for issue in table_source(rows, tag_map.step_keys)[1]] == ["no_step_column"]

@@ -211,3 +211,18 @@ def test_a_text_cut_behind_the_first_rule_of_a_table_says_so() -> None:
     cut = SB3.index("| rollout/                |") + 10
     assert table_codes(SB3[:cut])[1] == [("partial_last_line", "out.txt")]
     assert table_codes(SB3[: cut + 35])[1] == [("truncated_tail", "out.txt")]
+
+
+def test_a_first_heading_that_cannot_be_read_leaves_no_bare_names() -> None:
+    numbers, issues = table_codes(SB3.replace("| rollout/           |", "| rol\x0eout/           |"))
+    assert numbers["time/total_timesteps"] == [2048.0, 4096.0]
+    assert "ep_rew_mean" not in numbers
+    assert issues == [("damaged_table", "out.txt")]
+
+
+def test_a_heading_with_zero_bytes_in_it_costs_its_section(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_bytes(SB3.encode().replace(b"| train/", b"| tr\0in/"))
+    table = read_console_file(path)
+    assert sorted(table.numbers) == ["rollout/ep_rew_mean", "time/total_timesteps"]
+    assert [issue.code for issue in table.issues] == ["nul_bytes", "damaged_table"]
