@@ -281,8 +281,8 @@ def _covered(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _through(track: Track, x: Floats, y: Floats, at: Floats, *, onward: bool = False) -> Track:
-    """The track with its steps read off the polyline (x, y) at `at`; of several points at one x the later counts. Beyond
-    its last point the line goes `onward`, or stays: a log that ends within an iteration has points there."""
+    """The track with its steps read off the polyline (x, y) at `at`; of several points at one x the later counts.
+    Beyond its last point the line goes `onward`, or stays: a log that ends within an iteration has points there."""
     known = np.isfinite(x) & np.isfinite(y)
     order = np.argsort(x[known], kind="stable")
     rising, heights = x[known][order], y[known][order]

@@ -74,7 +74,7 @@ def _appended_at(times: NDArray[np.float64]) -> int | None:
 
 
 def _in_file_order(times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ends of episodes in seconds that go on growing over later starts; a row without a time ends with the one before."""
+    """Ends of episodes in seconds that go on growing over later starts; a row without a time has that before it."""
     last_known = np.maximum.accumulate(np.where(np.isnan(times), -1, np.arange(times.size)))
     ends = np.where(last_known < 0, 0.0, times[last_known])
     at = _appended_at(ends)

@@ -19,7 +19,7 @@ crashes       exceptions beyond the project's own. Must be 0
 What cannot be seen is decided by the file alone, not by the product (`damaged/forms.py`): text that was cut at a line
 end, or within the last number of a line of cells; and a changed line that is as well formed as before: without control
 characters, with as many cells, each a number where a number was, or one JSON object without a key twice. For such
-changes the text that has them (and only them) is read as the undamaged log. Swapped rows without steps belong here, too.
+changes the text that has them, and only them, is read as the undamaged log. So are swapped rows without steps.
 """
 
 from __future__ import annotations
@@ -43,17 +43,8 @@ if TYPE_CHECKING:
     from damaged.judge import Outcome
 
 COLUMNS = (
-    "copies",
-    "unseen",
-    "diagnosed",
-    "same verdict",
-    "false",
-    "moved",
-    "silent",
-    "no place",
-    "unseen rows",
-    "crashes",
-)
+    "copies", "unseen", "diagnosed", "same verdict", "false", "moved", "silent", "no place", "unseen rows", "crashes",
+)  # fmt: skip
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -83,19 +74,11 @@ def complaints(outcomes: Iterable[Outcome], most: int) -> list[str]:
     for one in outcomes:
         if one.crash is None and not one.false and not one.moved and not one.silent and one.placed:
             continue
-        what = (
-            "CRASH"
-            if one.crash
-            else "FALSE"
-            if one.false
-            else "MOVED"
-            if one.moved
-            else "SILENT"
-            if one.silent
-            else "PLACE"
-        )
-        seen[what + one.kind + one.case.rpartition("/")[0]] += 1
-        if seen[what + one.kind + one.case.rpartition("/")[0]] <= most:
+        figure = {"CRASH": one.crash, "FALSE": one.false, "MOVED": one.moved, "SILENT": one.silent, "PLACE": 1}
+        what = next(name for name, found in figure.items() if found)
+        group = what + one.kind + one.case.rpartition("/")[0]
+        seen[group] += 1
+        if seen[group] <= most:
             lines.append(f"{what:<7}{one.kind}, {one.label}, {one.case}: {one.crash or one.example}")
     return lines
 

@@ -150,8 +150,8 @@ def _records(
     if block and len(block) > 1:
         yield block
     if headings:
-        text = f"{len(headings)} tables have a line that cannot be read (first: line {headings[0]}): the rows of its section"
-        issues.append(LogIssue("damaged_table", f"{text} were left out", name))
+        text = f"{len(headings)} tables have a line that cannot be read (first: line {headings[0]})"
+        issues.append(LogIssue("damaged_table", f"{text}: the rows of its section were left out", name))
     if table is not None:
         text = f"the last console table, from line {begin} on, is cut off and was left out"
         issues.append(LogIssue("truncated_tail", text, name, severity="info"))

@@ -30,9 +30,9 @@ _LONGEST_LINE = 1 << 22
 class Layout:
     """`names` are the columns' names, unique and not blank; `header` the cells as they stand in the file (empty when
     it has none). `texts` are the places of columns that hold words in most of the first rows; None where no row was
-    seen that is as long as the header. Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is one character, a
-    space standing for any white space; lines that start with `prefix` are comments, `comment` is the text of those
-    before the header.
+    seen that is as long as the header. Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is
+    one character, a space standing for any white space; lines that start with `prefix` are comments, `comment` is the
+    text of those before the header.
     """
 
     names: tuple[str, ...]

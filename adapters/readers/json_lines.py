@@ -68,8 +68,8 @@ def read_json_lines(path: Path, *, head: int | None = None) -> Table:
 
 def _objects(line: bytes, *, mixed: bool) -> list[dict[str, object]] | None:
     """The objects of one line: mostly one, none for a blank line, several where a line end got lost; None for a line
-    that is anything else. JSON is UTF-8: in a file that was not, and was taken as Latin-1 (`mixed`), it is each line for
-    itself, and damage where it is not."""
+    that is anything else. JSON is UTF-8: where the file was not, and was taken as Latin-1 (`mixed`), each line that is
+    not is damaged."""
     text = line.decode("utf-8").strip()
     if _DELETE in text:  # the one control character that JSON lets pass: no program writes it
         return None

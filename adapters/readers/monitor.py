@@ -30,8 +30,8 @@ class Monitor:
     `t_start` is the start in seconds since the epoch, `env_id` the environment's id (None where the header does not
     say). float64 arrays of shape (n,): `returns` as written, NaN and infinities included; `lengths` in steps; `times`
     of the episode's end in seconds since `t_start`. `left_out` are episodes whose return is missing, shape (m, 3): how
-    many of the others come before each, its length and its time. `extras` are further numeric columns (``is_success`` …), NaN where
-    blank.
+    many of the others come before each, its length and its time. `extras` are further numeric columns
+    (``is_success`` …), NaN where blank.
     """
 
     file: str
@@ -50,7 +50,8 @@ def read_monitor(path: Path) -> Monitor:
 
     A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
     are left out (issue ``rows_without_length`` where nobody knows how many steps they took; ``episodes_missing`` for
-    whole lines), and a length that is no whole number of steps is none. Raises `LogError` when the file cannot be read or has no such columns.
+    whole lines), and a length that is no whole number of steps is none. Raises `LogError` when the file cannot be read
+    or has no such columns.
     """
     table = read_table(path, separator=",")
     missing = [name for name in ("r", "l", "t") if name not in table.numbers]
@@ -106,7 +107,8 @@ def _as_written(table: Table, name: str) -> NDArray[np.float64]:
 def _measured(lengths: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Where a length is one."""
     with np.errstate(invalid="ignore"):
-        return np.isfinite(lengths) & (lengths >= 0) & (lengths == np.floor(lengths))
+        whole: NDArray[np.bool_] = np.isfinite(lengths) & (lengths >= 0) & (lengths == np.floor(lengths))
+    return whole
 
 
 def _filled(table: Table, name: str) -> NDArray[np.bool_]:

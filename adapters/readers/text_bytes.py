@@ -52,9 +52,9 @@ _FOREIGN = (
 class TextBytes:
     """The text of a file as UTF-8 `data` with ``\\n`` line ends, without byte order mark and NUL bytes.
 
-    `foreign` says that the file was not UTF-8 and was taken as Latin-1. `unfinished` says that something other than the text shows an interrupted writer: zeros at the end, a cut
-    compressed stream or character, or a file that ends in mid-line on a block of 4096 bytes. `whole` is False where
-    only the head was read.
+    `foreign` says that the file was not UTF-8 and was taken as Latin-1. `unfinished` says that something other than the
+    text shows an interrupted writer: zeros at the end, a cut compressed stream or character, or a file that ends in
+    mid-line on a block of 4096 bytes. `whole` is False where only the head was read.
     """
 
     data: bytes

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Form = Literal["events", "wandb", "table", "records", "document", "arrays", "text"]
-"""``table``: cells in lines; ``records``: one JSON object a line; ``document``: one JSON document; ``text``: console."""
+"""``table``: cells in lines; ``records``: one JSON object a line; ``document``: a JSON document; ``text``: console."""
 
 _FORMS: tuple[tuple[str, Form], ...] = (
     (r".*tfevents.*", "events"),

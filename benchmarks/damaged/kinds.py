@@ -57,7 +57,7 @@ def damages(name: str, content: bytes, form: Form, *, every: int, repeats: int, 
     yield from _cut(content, form, every)
     for kind, bits in zip(KINDS[1:], FLIPS, strict=False):
         for repeat in range(repeats):
-            yield _flipped(kind, name, content, form, bits, repeat)
+            yield _flipped(kind, content, form, bits, repeat)
     yield from _swapped(name, content, form, repeats, counted)
     for percent in (5, 20):
         keep = len(content) - len(content) * percent // 100
@@ -80,7 +80,7 @@ def _cut(content: bytes, form: Form, every: int) -> Iterator[Copy]:
         yield Copy("cut", f"at byte {at}", kept, content if seen else kept)
 
 
-def _flipped(kind: str, name: str, content: bytes, form: Form, bits: int, repeat: int) -> Copy:
+def _flipped(kind: str, content: bytes, form: Form, bits: int, repeat: int) -> Copy:
     rng = np.random.default_rng([zlib.crc32(content), bits, repeat])
     chosen = sorted(rng.choice(8 * len(content), bits, replace=False).tolist())
     broken = _with_flips(content, chosen)

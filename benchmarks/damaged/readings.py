@@ -27,12 +27,12 @@ Rows = dict[str, set[tuple[float, float]]]
 
 NOT_FINITE = 1.7e308
 TELLING = frozenset({
-    "backward_steps", "bad_lines", "concurrent_writers", "csv_overwritten", "damaged_table", "damaged_names",
-    "damaged_record", "duplicate_steps", "episodes_missing",
-    "empty_file", "encoding", "gzip_cut", "header_changed", "header_repeated", "incomplete_history", "no_rows", "no_scalars",
-    "monitor_appended", "nul_bytes", "object_array", "oversized_record", "partial_last_line", "ragged_rows", "restart",
-    "rows_without_length", "rows_without_step", "unreadable_steps", "truncated_tail", "unbalanced_quotes", "unequal_lengths", "unreadable_array",
-    "unreadable_cells", "unreadable_file", "zero_tail",
+    "backward_steps", "bad_lines", "concurrent_writers", "csv_overwritten", "damaged_names", "damaged_record",
+    "damaged_table", "duplicate_steps", "empty_file", "encoding", "episodes_missing", "gzip_cut", "header_changed",
+    "header_repeated", "incomplete_history", "monitor_appended", "no_rows", "no_scalars", "nul_bytes",
+    "object_array", "oversized_record", "partial_last_line", "ragged_rows", "restart", "rows_without_length",
+    "rows_without_step", "truncated_tail", "unbalanced_quotes", "unequal_lengths", "unreadable_array",
+    "unreadable_cells", "unreadable_file", "unreadable_steps", "zero_tail",
 })  # fmt: skip
 """Issues which say that something that was logged is missing, or is not taken as it stands."""
 

@@ -28,8 +28,9 @@ def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) 
     """The folder `path` and those below it that hold regular files, parents first, by name; for a file, that file.
 
     Hidden folders (but for `HIDDEN_LOG_FOLDERS`) and `SKIPPED_FOLDERS` are left out, except as `path` itself, and so
-    are pipes, sockets, devices, `OWN_EVENTS` and copies of a file beside it. A linked folder is entered once, after all folders that are really
-    there, and never a second time. `report` is told of folders that cannot be opened and of links that lead nowhere.
+    are pipes, sockets, devices, `OWN_EVENTS` and copies of a file beside it. A linked folder is entered once, after all
+    folders that are really there, and never a second time. `report` is told of folders that cannot be opened, of links
+    that lead nowhere, and of copies.
     """
     if path.is_file():
         yield Folder(path, (path,))
