@@ -44,9 +44,11 @@ def sample_folders(samples: Path) -> list[Path]:
 
 def corpus_folders(corpus: Path, runs: int) -> list[Path]:
     """`runs` folders of a labelled corpus, evenly over the list of its labels."""
+    if not runs:
+        return []
     with (corpus / "labels.csv").open(encoding="utf-8", newline="") as file:
         names = [row["run_id"] for row in csv.DictReader(file)]
-    chosen = sorted({len(names) * i // runs for i in range(runs)}) if names and runs else []
+    chosen = sorted({len(names) * i // runs for i in range(runs)}) if names else []
     return [corpus / "runs" / names[i] for i in chosen]
 
 

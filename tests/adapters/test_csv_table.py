@@ -353,6 +353,14 @@ def test_zero_bytes_at_the_end_are_left_out_with_the_line_before(tmp_path: Path,
     assert _codes(table) == ["nul_bytes", "partial_last_line"]
 
 
+def test_a_zero_byte_near_the_beginning_makes_no_binary_file(tmp_path: Path, engine: Engine) -> None:
+    """A flipped bit turns a space into one."""
+    table = read_table(_write(tmp_path, b"step,x\n1, 0.5\n2,\0 0.75\n3, 1\n4, \n5,&\n6, 2\n7,\n"), engine=engine)
+
+    assert table.numbers["step"].tolist() == [1, 3, 4, 5, 6, 7]
+    assert _codes(table) == ["nul_bytes", "unreadable_cells"]
+
+
 def test_zero_bytes_inside_take_their_lines_with_them(tmp_path: Path, engine: Engine) -> None:
     rows = "".join(f"{i},0.5\n" for i in range(2000))
     content = b"step,x\n" + rows.encode() + b"2000,0.\0\0\0\0\0,1\n2001,0.5\n"
