@@ -30,7 +30,10 @@ def discrete_size(entropy: NDArray[np.float64]) -> int | None:
     finite = entropy[np.isfinite(entropy)]
     if not finite.size or finite[0] <= 0.0:
         return None
-    n = int(np.ceil(np.exp(finite.max() - _rounding(finite)) - 1e-3))
+    largest = float(finite.max()) - _rounding(finite)
+    if largest > np.log(_MAX_ACTIONS + 1):  # also because the exponential of some such values overflows
+        return None
+    n = int(np.ceil(np.exp(largest) - 1e-3))
     if not 2 <= n <= _MAX_ACTIONS:
         return None
     room = np.log(n) - finite[0]

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from .readers.points import EventFile, Table
     from .tagmap import TagMap
 
-__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source"]
+__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source", "with_readable_steps"]
 
 _SIGNIFICANTLY_NEGATIVE = -1e-6  # a k3 estimate of 0 may round to just below
+_FEW = 0.1  # of the rows may have lost their step; where more have none, the log is written so
 _LARGEST = 1e70  # far beyond float32, in which networks are trained; fourth powers of it stay within float64
 
 
@@ -58,29 +59,61 @@ def table_source(table: Table, step_keys: Sequence[str]) -> tuple[LogSource, tup
     """A table as a source: one track a column, blank cells left out.
 
     The x axis is the first of `step_keys` that is a column; a row without a step takes the one before it (issue
-    ``rows_without_step``). Without such a column rows are counted instead (issue ``no_step_column``).
+    ``rows_without_step``; where only a few have none, those that would replace a value of that row lost their step and
+    are left out), one whose step is unreadable is left out. Without such a column rows are counted instead
+    (issue ``no_step_column``).
     """
-    rows = np.arange(table.rows, dtype=np.float64)
-    issues: list[LogIssue] = []
     column = next((key for key in step_keys if key in table.numbers), None)
+    table, odd = with_readable_steps(table, column)
+    issues = list(odd)
+    rows = np.arange(table.rows, dtype=np.float64)
     step = rows if column is None else table.numbers[column]
     if column is None:
         text = f"there is no column {' or '.join(step_keys)}: rows are counted instead of steps"
         issues.append(LogIssue("no_step_column", text, table.file))
     blank = np.isnan(step)
+    out = np.zeros(table.rows, dtype=np.bool_)
     if blank.any():
         last_known = np.maximum.accumulate(np.where(blank, -1, np.arange(table.rows)))
         step = np.where(last_known < 0, 0.0, step[last_known])
         text = f"{int(blank.sum())} rows have no {column}: they take the one of the row before"
+        if blank.sum() <= _FEW * table.rows:
+            out = _repeating(table, blank, last_known)
+            text += f" ({int(out.sum())} have keys that this row has, too: they were left out)" if out.any() else ""
         issues.append(LogIssue("rows_without_step", text, table.file, severity="info"))
     tracks = {}
     for key, values in table.numbers.items():
         written = np.where(np.isnan(values), table.non_finite.get(key, 0.0), values)
         logged = ~np.isnan(values) | (written != 0.0)  # a NaN that was written is unequal to 0, a blank cell is not
+        logged &= ~out
         if key != column and logged.any():
             unknown = np.full(int(logged.sum()), np.nan)
             tracks[key] = Track(step[logged], written[logged], rows[logged], unknown, (table.file,))
     return LogSource(table.file, 0.0, tracks, counted=column is None), tuple(issues)
+
+
+def _repeating(table: Table, blank: NDArray[np.bool_], last_known: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """The rows without a step that hold a key which the row whose step they take holds, too (for those before the first
+    step: which the row with that one holds), shape (rows,)."""
+    places = np.flatnonzero(blank)
+    sources = np.where(last_known[places] < 0, np.argmin(blank), last_known[places])
+    repeats = np.zeros(places.size, dtype=np.bool_)
+    for values in table.numbers.values():
+        repeats |= ~np.isnan(values[places]) & ~np.isnan(values[sources])
+    out = np.zeros(table.rows, dtype=np.bool_)
+    out[places[repeats]] = True
+    return out
+
+
+def with_readable_steps(table: Table, column: str | None) -> tuple[Table, tuple[LogIssue, ...]]:
+    """The table without the rows whose steps, in this `column`, are damaged: nobody knows where they belong (issue
+    ``unreadable_steps``)."""
+    damaged = table.unreadable.get(column) if column is not None else None
+    if damaged is None or not damaged.any():
+        return table, ()
+    first = int(np.flatnonzero(damaged)[0]) + 1
+    text = f"{int(damaged.sum())} rows have an unreadable {column} and were left out (first: row {first})"
+    return table.take(~damaged), (LogIssue("unreadable_steps", text, table.file),)
 
 
 def assemble(

@@ -190,7 +190,10 @@ class MapAdapter:
             (t for k, t in tracks.items() if self.tag_map.split_prefix(k)[1] in self.tag_map.step_keys), None
         )
         if counter is not None:
-            tracks = {key: _through(track, counter.step, counter.value, track.step) for key, track in tracks.items()}
+            tracks = {
+                key: _through(track, counter.step, counter.value, track.step, onward=True)
+                for key, track in tracks.items()
+            }
         updates = {k for k in tracks if k.startswith(self.tag_map.update_scopes or ("\0",))}
         others = [t for k, t in tracks.items() if k not in updates and not k.startswith(("info/", "save/")) and len(t)]
         if updates and others:
@@ -279,15 +282,21 @@ def _covered(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(place for path in paths if (container := container_of(path)) for place in container.covers(path))
 
 
-def _through(track: Track, x: Floats, y: Floats, at: Floats) -> Track:
-    """The track with its steps read off the polyline (x, y) at `at`; of several points at one x the later counts."""
+def _through(track: Track, x: Floats, y: Floats, at: Floats, *, onward: bool = False) -> Track:
+    """The track with its steps read off the polyline (x, y) at `at`; of several points at one x the later counts.
+    Beyond its last point the line goes `onward`, or stays: a log that ends within an iteration has points there."""
     known = np.isfinite(x) & np.isfinite(y)
     order = np.argsort(x[known], kind="stable")
     rising, heights = x[known][order], y[known][order]
     if not rising.size:
         return track
     last = np.append(rising[1:] != rising[:-1], True)
-    return replace(track, step=np.interp(at, rising[last], heights[last]))
+    rising, heights = rising[last], heights[last]
+    step = np.interp(at, rising, heights)
+    if onward and rising.size > 1:
+        slope = (heights[-1] - heights[-2]) / (rising[-1] - rising[-2])
+        step = np.where(at > rising[-1], heights[-1] + np.maximum(slope, 0.0) * (at - rising[-1]), step)
+    return replace(track, step=step)
 
 
 def _inferred(series: Mapping[str, Series]) -> ActionSpace:

@@ -16,7 +16,7 @@ from rl_diagnose.signals.run import ActionSpace, ConfigValue, LogIssue, Run
 from rl_diagnose.signals.taxonomy import hyperparameters
 
 from .action_space import infer_action_space
-from .assemble import assemble, number_iterations, table_source
+from .assemble import assemble, number_iterations, table_source, with_readable_steps
 from .containers import container_of
 from .csv_columns import choose_columns, unmapped_columns
 from .csv_names import name_map
@@ -106,8 +106,9 @@ class NamedColumns:
         table = self.read_file(source.path)
         columns = choose_columns(table, name_map(), options.mapping_for((*table.numbers, *table.texts)))
         _refuse(table, columns, source.path)
+        table, odd = with_readable_steps(table, columns.step)
         assembled, steps = _assembled(table, columns)
-        issues = [*table.issues, *columns.issues, *assembled.issues]
+        issues = [*table.issues, *odd, *columns.issues, *assembled.issues]
         series = _timed(_with_iterations(assembled, table, columns, steps, issues), table, columns, steps)
         algorithm = _word(table, "algorithm")
         algorithm = algorithm if algorithm in name_map().known_algorithms else columns.algorithm

@@ -24,31 +24,71 @@ def monitor_series(monitors: Sequence[Monitor], n_envs: int | None = None) -> di
 
     Monitor files hold no environment step: the episodes of all files are put in order of their ends, and the step is
     the sum of the lengths of all episodes so far. Unfinished episodes are not counted, so steps lag a little behind
-    SB3's own. Where fewer files are there than `n_envs` environments, which step together, steps are scaled up.
-    Empty when no episode finished.
+    SB3's own. Where fewer files are there than `n_envs` environments, which step together, steps are scaled up. A file
+    that a later start was appended to counts its seconds anew from there: its episodes come behind the earlier ones,
+    and when they ended is not known. Empty when no episode finished.
     """
     filled = [monitor for monitor in monitors if monitor.returns.size]
     if not filled:
         return {}
-    wall = np.concatenate([m.times + (np.nan if m.t_start is None else m.t_start) for m in filled])
-    elapsed = np.concatenate([m.times for m in filled])
-    by_end = np.argsort(elapsed if np.isnan(wall).any() else wall, kind="stable")
-    lengths = np.concatenate([m.lengths for m in filled])[by_end]
-    step = np.cumsum(lengths) * max(1.0, (n_envs or 1) / len(monitors))
+    starts = [0.0 if any(m.t_start is None for m in filled) else float(m.t_start or 0.0) for m in filled]
+    ends: list[NDArray[np.float64]] = []
+    lengths: list[NDArray[np.float64]] = []
+    shown: list[NDArray[np.bool_]] = []
+    for monitor, start in zip(filled, starts, strict=True):
+        place = monitor.left_out[:, 0].astype(np.intp)
+        ends.append(_in_file_order(np.insert(monitor.times, place, monitor.left_out[:, 2])) + start)
+        lengths.append(np.insert(monitor.lengths, place, monitor.left_out[:, 1]))
+        shown.append(np.insert(np.full(monitor.returns.size, True), place, False))
+    every_end = np.concatenate(ends)
+    in_order = np.argsort(every_end, kind="stable")
+    counted = np.empty(in_order.size)
+    counted[in_order] = np.cumsum(np.concatenate(lengths)[in_order])
+    visible = np.concatenate(shown)
+    by_end = np.argsort(every_end[visible], kind="stable")
+    step = counted[visible][by_end] * max(1.0, (n_envs or 1) / len(monitors))
+    wall = np.concatenate([_wall_times(monitor) for monitor in filled])
     file = ", ".join(m.file for m in filled)
     columns = {"reward.train": ("r", [m.returns for m in filled]), "episode.length": ("l", [m.lengths for m in filled])}
     if all("is_success" in m.extras for m in filled):
         columns["reward.success_rate"] = ("is_success", [m.extras["is_success"] for m in filled])
-    return {
-        signal: _series(
-            signal,
-            step,
-            np.concatenate(parts)[by_end],
-            wall[by_end],
-            Semantics(key, file, window="one episode", window_episodes=1),
-        )
-        for signal, (key, parts) in columns.items()
-    }
+    series = {}
+    for signal, (key, parts) in columns.items():
+        value = np.concatenate(parts)[by_end]
+        known = ~np.isnan(value) if key == "is_success" else np.full(value.size, True)  # a blank cell, no NaN
+        semantics = Semantics(key, file, window="one episode", window_episodes=1)
+        series[signal] = _series(signal, step[known], value[known], wall[by_end][known], semantics)
+    return series
+
+
+def _appended_at(times: NDArray[np.float64]) -> int | None:
+    """The first row of a later start: seconds fall below two rows before it and stay there for two. A single row that
+    goes back or forth is out of place, no more."""
+    known = np.flatnonzero(~np.isnan(times))
+    clock = times[known]
+    for at in (np.flatnonzero(np.diff(clock) < 0) + 1).tolist():
+        before, after = clock[max(at - 2, 0) : at], clock[at : at + 2]
+        if len(before) == len(after) == 2 and after.max() < before.min():
+            return int(known[at])
+    return None
+
+
+def _in_file_order(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ends of episodes in seconds that go on growing over later starts; a row without a time has that before it."""
+    last_known = np.maximum.accumulate(np.where(np.isnan(times), -1, np.arange(times.size)))
+    ends = np.where(last_known < 0, 0.0, times[last_known])
+    at = _appended_at(ends)
+    while at is not None:
+        ends = np.append(ends[:at], ends[at:] + ends[:at].max())
+        at = _appended_at(ends)
+    return ends
+
+
+def _wall_times(monitor: Monitor) -> NDArray[np.float64]:
+    """Seconds since the epoch at which episodes ended; NaN where that is not known."""
+    at = _appended_at(monitor.times)
+    known = np.arange(monitor.times.size) < (monitor.times.size if at is None else at)
+    return np.where(known, monitor.times + (np.nan if monitor.t_start is None else monitor.t_start), np.nan)
 
 
 def evaluation_series(evaluations: Evaluations) -> dict[str, Series]:
@@ -79,8 +119,14 @@ def evaluation_series(evaluations: Evaluations) -> dict[str, Series]:
 
 
 def monitor_issues(monitors: Sequence[Monitor], n_envs: int | None = None) -> tuple[LogIssue, ...]:
-    """What is odd about the monitor files of a run: issue codes ``no_episodes`` and ``monitor_incomplete``."""
+    """What is odd about the monitor files of a run: issue codes ``no_episodes``, ``monitor_appended`` and
+    ``monitor_incomplete``."""
     issues = [issue for monitor in monitors for issue in monitor.issues]
+    for monitor in monitors:
+        at = _appended_at(monitor.times)
+        if at is not None:
+            text = f"a later start was appended at episode {at + 1}: its steps are counted on from the earlier ones"
+            issues.append(LogIssue("monitor_appended", text, monitor.file))
     issues += [LogIssue("no_episodes", "no episode finished", m.file) for m in monitors if not m.returns.size]
     if n_envs is not None and 0 < len(monitors) < n_envs:
         text = f"{len(monitors)} of {n_envs} environments' monitor files are here: steps are scaled up accordingly"

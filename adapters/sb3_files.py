@@ -68,6 +68,7 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
     keys: set[str] = set()
     silent: list[Path] = []
     texts: list[Path] = []
+    damaged: list[Path] = []
     foreign = False
     paths = sorted(files)
     for path in paths:
@@ -96,7 +97,10 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
                 kind = "records"
                 keys |= header
         elif name.endswith(".npz"):
-            kind = "evaluations" if {"timesteps.npy", "results.npy"} <= _members(path) else None
+            members = _members(path)
+            kind = "evaluations" if {"timesteps.npy", "results.npy"} <= members else None
+            if name == "evaluations.npz" and kind is None:
+                damaged.append(path)
         elif name.endswith(".zip"):
             kind = "models" if {"data", "policy.pth"} <= _members(path) else None
         elif name in _SETTINGS:
@@ -109,6 +113,8 @@ def classify(files: Iterable[Path], tag_map: TagMap) -> Sb3Files:
             found.setdefault(kind, []).append(path)
     if silent and ("events" in found or not foreign):  # a start that logged nothing, beside our own files or alone
         found["events"] = sorted([*found.get("events", ()), *silent])
+    if damaged and {"events", "tables", "records", "training_monitors"} & found.keys():  # the run's own, which says so
+        found["evaluations"] = sorted([*found.get("evaluations", ()), *damaged])
     if not {"events", "tables", "records"} & found.keys():  # otherwise what was printed is in them more exactly
         found["printed"] = [path for path in texts if len(tag_map.fingerprints(_printed_keys(path))) >= 2]
     return Sb3Files(keys=frozenset(keys), **{kind: tuple(paths) for kind, paths in found.items()})

@@ -102,10 +102,10 @@ def merge_sessions(
             backward[key] = first_backward
         if first_duplicate is not None:
             duplicates[key] = first_duplicate
-    issues += _step_issue(
-        "backward_steps", backward, "go back in step for a point or in a part of their own; the later points win"
-    )
-    issues += _step_issue("duplicate_steps", duplicates, "have several values at one step; the last one is kept")
+    back = "go back in step for a point or in a part of their own; the later points win"
+    issues += _step_issue("backward_steps", backward, tracks, back)
+    twice = "have several values at one step; the last one is kept"
+    issues += _step_issue("duplicate_steps", duplicates, tracks, twice)
     return {key: track for key, track in tracks.items() if len(track)}, issues
 
 
@@ -210,10 +210,11 @@ def _file_at(order: float, sessions: Sequence[LogSource]) -> str:
     return max(started)[1] if started else sessions[0].file
 
 
-def _step_issue(code: str, found: Mapping[str, float], what: str) -> list[LogIssue]:
+def _step_issue(code: str, found: Mapping[str, float], tracks: Mapping[str, Track], what: str) -> list[LogIssue]:
     if not found:
         return []
     step = min(found.values())
     names = ", ".join(sorted(found)[:3]) + (" …" if len(found) > 3 else "")
     text = f"{len(found)} keys ({names}) {what} (first at step {step:.0f})"
-    return [LogIssue(code, text, step=step, severity="info")]
+    files = dict.fromkeys(file for key in found for file in tracks[key].files)
+    return [LogIssue(code, text, ", ".join(files), step, severity="info")]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-__all__ = ["Column", "cell_number", "column_of_frame", "column_of_texts", "is_number"]
+__all__ = ["Column", "cell_number", "column_of_frame", "column_of_texts", "is_number", "is_word"]
 
 _BLANK = frozenset(
     {"", "-", "--", "none", "null", "nil", "na", "n/a", "#n/a", "<na>", "nat", "undefined", "(none)", "missing"}
@@ -41,14 +41,15 @@ _WRAPPED = re.compile(
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:\.\d{3})+)?,\d+(?:e[-+]?\d+)?")
 _MAX_WORDS = 0.1
+_FEWEST_CELLS = 4  # of which one may be a word: with fewer, who knows what the column is
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: float64 `numbers` (n,), NaN where a cell is blank, unreadable or not finite; `marks` (n,) holds the
     NaN or infinity that was written and 0 elsewhere, None where all numbers are finite. `filled` counts the cells that
-    are not blank, `unreadable` those with words in them, `example` is the first of these; `numeric` says whether the
-    column is one of numbers.
+    are not blank, `unreadable` those with words in them, which are where `words` (n,) says (None where there are none);
+    `example` is the first of these; `numeric` says whether the column is one of numbers.
     """
 
     numbers: NDArray[np.float64]
@@ -57,6 +58,7 @@ class Column:
     filled: int
     unreadable: int = 0
     example: str = ""
+    words: NDArray[np.bool_] | None = None
 
 
 def cell_number(text: str, separator: str) -> float | None:
@@ -94,13 +96,22 @@ def is_number(text: str, separator: str) -> bool:
         return False
 
 
+def is_word(text: str, separator: str) -> bool:
+    """True when a cell holds neither a number nor nothing."""
+    try:
+        cell_number(text, separator)
+    except ValueError:
+        return True
+    return False
+
+
 def column_of_texts(cells: Sequence[str], separator: str) -> Column:
     """A column from the texts of its cells."""
     try:
         written = np.array([float(cell) for cell in cells], dtype=np.float64)
     except ValueError:
         return _slow_column(cells, separator)
-    return _column(written, np.zeros(written.size, dtype=np.bool_), [])
+    return _column(written, np.zeros(written.size, dtype=np.bool_), {})
 
 
 def column_of_frame(cells: pl.Series, separator: str) -> Column:
@@ -111,11 +122,12 @@ def column_of_frame(cells: pl.Series, separator: str) -> Column:
     missing = cast.is_null()
     written = cast.fill_null(float("nan")).to_numpy().copy()
     blank = missing.to_numpy().copy()
-    words: list[str] = []
+    words: dict[int, str] = {}
     unread = np.flatnonzero((missing & cells.is_not_null()).to_numpy())
     if unread.size:
-        values, blanks, words = _parsed(cells.gather(unread).to_list(), separator)
+        values, blanks, found = _parsed(cells.gather(unread).to_list(), separator)
         written[unread], blank[unread] = values, blanks
+        words = {int(unread[place]): word for place, word in found.items()}
     return _column(written, blank, words)
 
 
@@ -123,19 +135,19 @@ def _slow_column(cells: Sequence[str], separator: str) -> Column:
     return _column(*_parsed(cells, separator))
 
 
-def _parsed(cells: Iterable[str], separator: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
-    """The numbers (NaN where there is none), where there is none, and the words in order."""
+def _parsed(cells: Iterable[str], separator: str) -> tuple[NDArray[np.float64], NDArray[np.bool_], dict[int, str]]:
+    """The numbers (NaN where there is none), where there is none, and the words by their places."""
     known: dict[str, float | None] = {}
-    words: list[str] = []
+    words: dict[int, str] = {}
     numbers: list[float | None] = []
-    for cell in cells:
+    for place, cell in enumerate(cells):
         if cell in known:
             numbers.append(known[cell])
             continue
         try:
             number = cell_number(cell, separator)
         except ValueError:
-            words.append(cell)
+            words[place] = cell
             numbers.append(None)
             continue
         known[cell] = number
@@ -144,13 +156,18 @@ def _parsed(cells: Iterable[str], separator: str) -> tuple[NDArray[np.float64], 
     return np.array([math.nan if n is None else n for n in numbers], dtype=np.float64), blank, words
 
 
-def _column(written: NDArray[np.float64], blank: NDArray[np.bool_], words: list[str]) -> Column:
-    """A few words in a column of numbers are damage; a column with more of them is one of words."""
+def _column(written: NDArray[np.float64], blank: NDArray[np.bool_], words: dict[int, str]) -> Column:
+    """A few words in a column of numbers are damage; a column with more of them is one of words. In a short column one
+    word among numbers is damage, too."""
     odd = ~np.isfinite(written)
     marks = None
     if odd.any() and (odd & ~blank).any():
         marks = np.where(odd & ~blank, written, 0.0)
     filled = int(written.size - blank.sum()) + len(words)
-    numeric = not words or len(words) <= _MAX_WORDS * filled
-    example = words[0].strip() if words else ""
-    return Column(np.where(odd, np.nan, written), marks, numeric, filled, len(words), example)
+    numeric = not words or len(words) <= _MAX_WORDS * filled or (len(words) == 1 and filled >= _FEWEST_CELLS)
+    numbers = np.where(odd, np.nan, written)
+    if not words:
+        return Column(numbers, marks, numeric, filled)
+    at = np.zeros(written.size, dtype=np.bool_)
+    at[list(words)] = True
+    return Column(numbers, marks, numeric, filled, len(words), next(iter(words.values())).strip(), at)

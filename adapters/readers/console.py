@@ -21,7 +21,7 @@ from .records import number, table_from_records
 from .text_bytes import read_text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from .points import Table
@@ -45,6 +45,9 @@ _STEP_TAG = re.compile(
 )
 _RSL_HEAD = re.compile(r"Learning iteration\s+(\d+)\s*/\s*(\d+)")
 _RSL_ROW = re.compile(rf"^\s*(?P<key>[A-Za-z][\w ()/.-]*?):\s+(?P<value>{_NUMBER})\b")
+_EDGES = ("|", "│", "║")
+_EDGE = re.compile("[" + "".join(_EDGES) + "]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 MAX_LINE = 20_000
 
 
@@ -54,17 +57,27 @@ def read_console_file(path: Path, *, head: int | None = None) -> Table:
     Raises `LogError` when the file cannot be read as text or holds no such record.
     """
     text = read_text_bytes(path, head=head)
-    table = read_console(text.data.decode("utf-8"), path.name)
+    holes = any(issue.code == "nul_bytes" for issue in text.issues)
+    table = read_console(text.data.decode("utf-8"), path.name, mixed=text.foreign, holes=holes)
     if not table.rows:
         fact = "no line or table with names and numbers is in it" if text.data.strip() else "the file is empty"
         raise LogError(fact, place=path, hint="lines like 'step 100 reward: 1.2 kl: 0.01' and tables are understood")
     return replace(table, issues=(*text.issues, *table.issues))
 
 
-def read_console(text: str, name: str) -> Table:
-    """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come."""
+def read_console(text: str, name: str, *, mixed: bool = False, holes: bool = False) -> Table:
+    """All records of `text` in order as a `Table`; rows of a table that repeats its step are kept as they come.
+
+    `mixed`: the text was not UTF-8 and was taken as Latin-1, so that letters which are not ASCII may be anything.
+    `holes`: lines were lost, and blank ones stand in their places. Issue codes: ``truncated_tail``,
+    ``partial_last_line``, ``damaged_table``, ``truncated_keys``.
+    """
     issues: list[LogIssue] = []
-    records = list(_records(_lines(text), issues))
+    lines = _lines(text)
+    records = list(_records(lines, name, issues, mixed=mixed, holes=holes))
+    if lines[-1].strip() and not any(issue.code == "truncated_tail" for issue in issues):
+        fact = f"the last line ({len(lines)}) has no line end: the text may be cut there"
+        issues.append(LogIssue("partial_last_line", fact, name, severity="info"))
     if any(key.endswith("...") for record in records for key in record):
         issues.append(
             LogIssue(
@@ -82,26 +95,43 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
 
 
-def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str, object]]:
+def _records(
+    lines: Sequence[str], name: str, issues: list[LogIssue], *, mixed: bool, holes: bool
+) -> Iterator[dict[str, object]]:
     table: dict[str, object] | None = None
-    section = ""
+    section: str | None = ""  # None: its heading could not be read
     block: dict[str, object] | None = None  # an rsl_rl block
-    for raw in lines:
+    begin = 0  # line in which the open table begins
+    below_rule = False
+    headings: list[int] = []  # lines which might be headings and could not be read: the first of each table
+    for number_of_line, raw in enumerate(lines, start=1):
         line = _NUMPY.sub(r"\1", _ACTOR.sub("", _ANSI.sub("", raw))[:MAX_LINE])
-        row = _ROW.match(line)
+        first_row, below_rule = below_rule, False
+        row = None if _is_damaged(line, mixed=mixed) else _ROW.match(line)
         if row:
             if block:
                 yield block
             block = None
-            table = {} if table is None else table
+            if table is None:
+                table, begin = {}, number_of_line
             section = _table_row(row["key"], row["value"], section, table)
+            if section is None and (not headings or headings[-1] < begin):
+                headings.append(number_of_line)
+            continue
+        cut = number_of_line == len(lines)  # without a line end
+        if first_row and row is None and line.startswith(_EDGES) and _is_damaged(line, mixed=mixed):
+            table, begin = {}, number_of_line
+        hurt = _EDGE.search(line) or (holes and not line.strip())
+        if table is not None and hurt and not cut:  # two lines in one, a lost edge or letter
+            section = None
+            headings += [number_of_line] if not headings or headings[-1] < begin else []
             continue
         if _RULE.match(line):
             if table:
                 yield table
-            table, section = None, ""
+            table, section, below_rule = None, "", True
             continue
-        if table and not line.strip():
+        if table is not None and not line.strip() and not holes:
             continue
         head = _RSL_HEAD.search(line)
         if head:
@@ -119,16 +149,29 @@ def _records(lines: Iterable[str], issues: list[LogIssue]) -> Iterator[dict[str,
             yield record
     if block and len(block) > 1:
         yield block
-    if table:
-        issues.append(LogIssue("truncated_tail", "the last console table is cut off and was left out", severity="info"))
+    if headings:
+        text = f"{len(headings)} tables have a line that cannot be read (first: line {headings[0]})"
+        issues.append(LogIssue("damaged_table", f"{text}: the rows of its section were left out", name))
+    if table is not None:
+        text = f"the last console table, from line {begin} on, is cut off and was left out"
+        issues.append(LogIssue("truncated_tail", text, name, severity="info"))
 
 
-def _table_row(key: str, value: str, section: str, table: dict[str, object]) -> str:
-    """Add one boxed row to `table`; returns the section that the next rows belong to."""
+def _is_damaged(line: str, *, mixed: bool) -> bool:
+    """True for a line with control characters, or in a text of unknown encoding with others than ASCII."""
+    return _CONTROL.search(line) is not None or (mixed and not line.isascii())
+
+
+def _table_row(key: str, value: str, section: str | None, table: dict[str, object]) -> str | None:
+    """Add one boxed row to `table`; returns the section that the next rows belong to, None where that is not known."""
     name, parsed = key.strip(), number(value)
     if name.endswith("/") and not value.strip():
         return name
-    indented = key.startswith(("    ", "\t")) and bool(section)
+    indented = key.startswith(("    ", "\t")) and section != ""
+    if section and name and not value.strip() and not indented:
+        return None
+    if section is None and indented:
+        return None
     if name and parsed is not None:
         table[f"{section}{name}" if indented else name] = parsed
     return section if indented else ""

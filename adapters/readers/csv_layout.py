@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
-from .cells import is_number
+from .cells import is_number, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,10 @@ _LONGEST_LINE = 1 << 22
 @dataclass(frozen=True, slots=True)
 class Layout:
     """`names` are the columns' names, unique and not blank; `header` the cells as they stand in the file (empty when
-    it has none). Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is one character, a
-    space standing for any white space; lines that start with `prefix` are comments, `comment` is the text of those
-    before the header.
+    it has none). `texts` are the places of columns that hold words in most of the first rows; None where no row was
+    seen that is as long as the header. Rows begin at byte `offset`, which is line `line` counted from 1. `separator` is
+    one character, a space standing for any white space; lines that start with `prefix` are comments, `comment` is the
+    text of those before the header.
     """
 
     names: tuple[str, ...]
@@ -42,6 +43,7 @@ class Layout:
     line: int
     comment: str
     issues: tuple[LogIssue, ...] = ()
+    texts: frozenset[int] | None = None
 
 
 def white_split(line: str) -> list[str]:
@@ -99,7 +101,8 @@ def find_layout(data: bytes, path: Path, separator: str | None, prefix: str) -> 
             text = "the table has no header: its columns are called column_1, column_2 …"
             issues.append(LogIssue("no_header", text, path.name))
     names = _unique(header or [""] * len(first), path.name, issues)
-    return Layout(names, tuple(header), separator, prefix, after, number + 1, "\n".join(comments), tuple(issues))
+    texts = _texts([split_cells(one, separator) for one in sample[1:]], len(names), separator)
+    return Layout(names, tuple(header), separator, prefix, after, number + 1, "\n".join(comments), tuple(issues), texts)
 
 
 def _line(data: bytes, offset: int) -> tuple[str, int]:
@@ -117,6 +120,16 @@ def _next_lines(data: bytes, offset: int, prefix: str) -> list[str]:
         if line.strip() and not line.startswith(prefix):
             lines.append(line)
     return lines
+
+
+def _texts(rows: Sequence[Sequence[str]], width: int, separator: str) -> frozenset[int] | None:
+    """The places of columns with at least as many words as numbers in rows of this width; None without such a row."""
+    whole = [row for row in rows if len(row) == width]
+    balance: Counter[int] = Counter()
+    for row in whole:
+        for place, cell in enumerate(row):
+            balance[place] += 1 if is_word(cell, separator) else -1 if is_number(cell, separator) else 0
+    return frozenset(place for place, more in balance.items() if more >= 0) if whole else None
 
 
 def _sniffed(lines: Sequence[str]) -> str:

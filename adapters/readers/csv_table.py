@@ -71,7 +71,7 @@ def read_table(
     end is kept, since many programs write none.
 
     Further issue codes: ``no_header``, ``no_rows``, ``duplicate_columns``, ``header_repeated``, ``header_changed``,
-    ``ragged_rows``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
+    ``ragged_rows``, ``damaged_names``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
 
     Raises `LogError` when the file cannot be read as text, is empty, or has only rows longer than its header.
     """
@@ -100,13 +100,25 @@ def read_table(
             place=path,
             hint="give every column a name in the first line",
         )
+    if rows.kept + rows.long > 1 and rows.misfit is not None:
+        raise LogError(
+            f"the header has {len(layout.names)} names, but the rows have {rows.misfit} cells",
+            place=path,
+            hint="give every column a name, and no more, in the first line",
+        )
     return _table(path.name, read, rows, layout, issues)
 
 
 def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues: list[LogIssue]) -> Table:
     numbers, non_finite, texts = {}, {}, {}
     damaged: dict[str, Column] = {}
+    garbled = [name for name in read if not name.isprintable()]
+    if garbled:
+        text = f"{len(garbled)} column names hold control characters ({garbled[0]!r}): these columns were left out"
+        issues.append(LogIssue("damaged_names", text, file))
     for name, (column, as_texts) in read.items():
+        if name in garbled:
+            continue
         if not column.numeric:
             texts[name] = as_texts()
             continue
@@ -115,7 +127,7 @@ def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues
         numbers[name] = column.numbers
         if column.marks is not None:
             non_finite[name] = column.marks
-        if column.unreadable:
+        if column.words is not None:
             damaged[name] = column
     issues += rows.issues(file)
     if damaged:
@@ -125,7 +137,10 @@ def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues
             f"{count} cells of {len(damaged)} columns of numbers hold words, such as '{column.example[:40]}' in {name}"
         )
         issues.append(LogIssue("unreadable_cells", f"{text}: they are taken as blank", file))
-    return Table(file, rows.kept, numbers, non_finite, texts, layout.comment, issues=tuple(issues))
+    unreadable = {name: column.words for name, column in damaged.items() if column.words is not None}
+    return Table(
+        file, rows.kept, numbers, non_finite, texts, layout.comment, issues=tuple(issues), unreadable=unreadable
+    )
 
 
 def _ended(text: TextBytes, layout: Layout, file: str, issues: list[LogIssue]) -> bytes:
@@ -140,7 +155,8 @@ def _ended(text: TextBytes, layout: Layout, file: str, issues: list[LogIssue]) -
         return body[:start]
     before = body[body.rfind(b"\n", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)].decode("utf-8")
     if open_quote or text.unfinished or _is_cut(line, before, layout):
-        fact = "the last line was cut and is left out: the file may still be written"
+        number = text.data.count(b"\n", 0, layout.offset + start) + 1
+        fact = f"the last line ({number}) was cut and is left out: the file may still be written"
         issues.append(LogIssue("partial_last_line", fact, file, severity="info"))
         return body[:start]
     return body + b"\n"
@@ -158,12 +174,19 @@ def _is_cut(line: str, before: str, layout: Layout) -> bool:
 def _by_csv_module(text: str, layout: Layout, rows: Rows, *, quoted: bool) -> dict[str, _Read]:
     """The columns by Python alone."""
     parts: list[tuple[tuple[str, ...], list[list[str]]]] = [(layout.names, [])]
-    for line, cells in _rows_of_cells(text, layout, quoted=quoted):
+    before = 0
+    found = list(_rows_of_cells(text, layout, quoted=quoted))
+    lengths = [len(cells) for _, cells in found]
+    rows.look_at(np.array(lengths, dtype=np.int64))
+    for (line, cells), after in zip(found, [*lengths[1:], 0], strict=False):
         again = rows.header_again(cells, line)
         if again == "other":
             parts.append((rows.header, []))
-        elif again is None and (fitting := rows.fit(cells, line)) is not None:
-            parts[-1][1].append(fitting)
+        elif again is None:
+            fitting = rows.fit(cells, line, (before, after))
+            if fitting is not None:
+                parts[-1][1].append(fitting)
+        before = len(cells)
     columns = {name: [""] * rows.kept for names, _ in parts for name in names}
     first = 0
     for names, lines in parts:
@@ -188,6 +211,9 @@ def _rows_of_cells(text: str, layout: Layout, *, quoted: bool) -> Iterator[tuple
             csv.field_size_limit(previous)
         return
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=layout.line):
+        if layout.separator != " " and '"' in line and line.count('"') % 2 == 0:
+            yield number, split_cells(line, layout.separator)  # the odd mark is in another line
+            continue
         cells = white_split(line) if layout.separator == " " else line.split(layout.separator)
         yield number, [cell.strip().strip('"') for cell in cells] if '"' in line else cells
 
@@ -238,7 +264,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
     odd = np.flatnonzero((separators != rows.width - 1) | ~plain[characters[starts]])
     pieces: list[bytes] = []
     done = 0
-    rows.kept = starts.size - odd.size
+    rows.kept = rows.exact = starts.size - odd.size
+    rows.look_at(separators + 1)
     for index in odd.tolist():
         start, end = int(starts[index]), int(ends[index])
         line = body[start:end].decode("utf-8")
@@ -246,7 +273,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
         again = rows.header_again(cells, layout.line + index)
         if again == "other":
             return None
-        fitting = rows.fit(cells, layout.line + index) if again is None else None
+        around = [int(separators[at]) + 1 if 0 <= at < separators.size else 0 for at in (index - 1, index + 1)]
+        fitting = rows.fit(cells, layout.line + index, (around[0], around[1])) if again is None else None
         if fitting is not cells:
             pieces += [body[done:start], b"" if fitting is None else (separator.decode().join(fitting) + "\n").encode()]
             done = end + 1

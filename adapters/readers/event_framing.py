@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .tfrecord.crc32c import masked_crc32c
-from .tfrecord.headers import HEADER, OVERHEAD, length_at
+from .tfrecord.headers import HEADER, OVERHEAD, find_headers, length_at
 from .tfrecord.wire import SIZED, MalformedError, fields_of
 
 if TYPE_CHECKING:
@@ -56,14 +56,20 @@ def _shared(tags: frozenset[str]) -> frozenset[str]:
 
 
 def _events(data: bytes) -> Iterator[bytes]:
-    """The data of each whole record from the beginning up to the first damaged header."""
+    """The data of each whole record; behind a damaged header, from the next sound one on."""
     position, seen = 0, {}  # the same few headers come again and again
     while position + HEADER <= len(data):
         header = data[position : position + HEADER]
         if header not in seen:
             seen[header] = length_at(header, 0)
         length = seen[header]
-        if length is None or position + OVERHEAD + length > len(data):
+        if length is None:
+            positions, _ = find_headers(data, position + 1, len(data))
+            if not positions.size:
+                return
+            position = int(positions[0])
+            continue
+        if position + OVERHEAD + length > len(data):
             return
         yield data[position + HEADER : position + HEADER + length]
         position += OVERHEAD + length

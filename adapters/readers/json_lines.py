@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["read_json_lines"]
 
 _CONFIG = "config"
+_DELETE = "\x7f"
 
 
 def read_json_lines(path: Path, *, head: int | None = None) -> Table:
@@ -41,14 +42,14 @@ def read_json_lines(path: Path, *, head: int | None = None) -> Table:
         records = []
         bad: list[int] = []
         for number, line in enumerate(lines, start=1):
-            found = _objects(line)
+            found = _objects(line, mixed=text.foreign)
             if found is None:
                 bad.append(number)
             else:
                 records += found
         if bad and bad[-1] == len(lines):
             bad.pop()
-            text_of_issue = "the last line was cut and is left out: the file may still be written"
+            text_of_issue = f"the last line ({len(lines)}) was cut and is left out: the file may still be written"
             issues.append(LogIssue("partial_last_line", text_of_issue, path.name, severity="info"))
         if bad and records:
             text_of_issue = f"{len(bad)} lines are not JSON objects and were left out (first: line {bad[0]})"
@@ -65,10 +66,18 @@ def read_json_lines(path: Path, *, head: int | None = None) -> Table:
     return replace(table_from_records(path.name, rows, issues=issues), config=config)
 
 
-def _objects(line: bytes) -> list[dict[str, object]] | None:
+def _objects(line: bytes, *, mixed: bool) -> list[dict[str, object]] | None:
     """The objects of one line: mostly one, none for a blank line, several where a line end got lost; None for a line
-    that is anything else."""
+    that is anything else. JSON is UTF-8: where the file was not, and was taken as Latin-1 (`mixed`), each line that is
+    not is damaged."""
     text = line.decode("utf-8").strip()
+    if _DELETE in text:  # the one control character that JSON lets pass: no program writes it
+        return None
+    if mixed and not text.isascii():
+        try:
+            text = text.encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError:
+            return None
     found: list[dict[str, object]] = []
     while text:
         try:

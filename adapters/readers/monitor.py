@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rl_diagnose.errors import LogError
+from rl_diagnose.signals.run import LogIssue
 
 from .csv_table import read_table
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from rl_diagnose.signals.run import LogIssue
 
     from .points import Table
 
@@ -30,8 +29,9 @@ class Monitor:
 
     `t_start` is the start in seconds since the epoch, `env_id` the environment's id (None where the header does not
     say). float64 arrays of shape (n,): `returns` as written, NaN and infinities included; `lengths` in steps; `times`
-    of the episode's end in seconds since `t_start`. `extras` are further numeric columns (``is_success`` …), NaN where
-    blank.
+    of the episode's end in seconds since `t_start`. `left_out` are episodes whose return is missing, shape (m, 3): how
+    many of the others come before each, its length and its time. `extras` are further numeric columns
+    (``is_success`` …), NaN where blank.
     """
 
     file: str
@@ -40,6 +40,7 @@ class Monitor:
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
     times: NDArray[np.float64]
+    left_out: NDArray[np.float64]
     extras: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     issues: tuple[LogIssue, ...] = ()
 
@@ -48,7 +49,9 @@ def read_monitor(path: Path) -> Monitor:
     """Read a monitor file: a comment with JSON (``#{"t_start": …, "env_id": …}``), then columns r, l, t.
 
     A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
-    are left out. Raises `LogError` when the file cannot be read or has no such columns.
+    are left out (issue ``rows_without_length`` where nobody knows how many steps they took; ``episodes_missing`` for
+    whole lines), and a length that is no whole number of steps is none. Raises `LogError` when the file cannot be read
+    or has no such columns.
     """
     table = read_table(path, separator=",")
     missing = [name for name in ("r", "l", "t") if name not in table.numbers]
@@ -60,7 +63,18 @@ def read_monitor(path: Path) -> Monitor:
         )
     head = _head(table.comment)
     columns = {name: _as_written(table, name) for name in table.numbers}
-    complete = _filled(table, "r") & _filled(table, "l")
+    measured = _measured(columns["l"])
+    complete = _filled(table, "r") & measured
+    silent = measured & ~complete
+    left_out = np.stack([np.cumsum(complete)[silent], columns["l"][silent], columns["t"][silent]], axis=1)
+    issues = list(table.issues)
+    if not measured.all():
+        first = int(np.flatnonzero(~measured)[0]) + 1
+        text = f"{int((~measured).sum())} episodes have no length (first: row {first}): steps from there on are too low"
+        issues.append(LogIssue("rows_without_length", text, table.file))
+    if any(issue.code in ("ragged_rows", "nul_bytes") for issue in issues):
+        text = "lines were left out: where they were episodes, steps from there on are too low"
+        issues.append(LogIssue("episodes_missing", text, table.file))
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
@@ -69,8 +83,9 @@ def read_monitor(path: Path) -> Monitor:
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
         times=columns.pop("t")[complete],
+        left_out=left_out,
         extras={name: values[complete] for name, values in columns.items()},
-        issues=table.issues,
+        issues=tuple(issues),
     )
 
 
@@ -87,6 +102,13 @@ def _as_written(table: Table, name: str) -> NDArray[np.float64]:
     """A column with its infinities; a NaN is a NaN that was written or a blank cell."""
     marks = table.non_finite.get(name)
     return table.numbers[name] if marks is None else np.where(marks == 0, table.numbers[name], marks)
+
+
+def _measured(lengths: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Where a length is one."""
+    with np.errstate(invalid="ignore"):
+        whole: NDArray[np.bool_] = np.isfinite(lengths) & (lengths >= 0) & (lengths == np.floor(lengths))
+    return whole
 
 
 def _filled(table: Table, name: str) -> NDArray[np.bool_]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Table:
     """A table in file order. `numbers`: column → float64 array of shape (rows,); NaN for a blank cell, with the cells
     that held a non-finite number marked in `non_finite` (column → float64 array of the raw NaN/±inf, 0 elsewhere;
     only columns that have one). `texts`: columns that are not numbers. `comment`: the text of leading comment lines.
+    `unreadable`: columns of numbers some of whose cells hold words → boolean array of shape (rows,), True for these.
     `config`: the run's settings where the log repeats them in its rows (Ray's ``result.json``), as nested plain data.
     """
 
@@ -50,3 +52,15 @@ class Table:
     comment: str = ""
     config: dict[str, object] = field(default_factory=dict)
     issues: tuple[LogIssue, ...] = ()
+    unreadable: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def take(self, kept: NDArray[np.bool_]) -> Table:
+        """The rows that are `kept`, a boolean array of shape (rows,)."""
+        return replace(
+            self,
+            rows=int(kept.sum()),
+            numbers={key: values[kept] for key, values in self.numbers.items()},
+            non_finite={key: marks[kept] for key, marks in self.non_finite.items()},
+            texts={key: tuple(compress(words, kept.tolist())) for key, words in self.texts.items()},
+            unreadable={key: where[kept] for key, where in self.unreadable.items()},
+        )

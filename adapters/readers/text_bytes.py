@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ _BLOCK = 4096
 _CHUNK = 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
 _LOOK = 1 << 13
+_ZEROS = re.compile(rb"\0+")
+_MAX_HOLES = 3
 _MAX_CONTROLS = 8
 _MAX_CONTROL_SHARE = 0.02
 _TEXT_CONTROLS = b"\t\n\x0b\x0c\r\x1b"
@@ -49,15 +52,16 @@ _FOREIGN = (
 class TextBytes:
     """The text of a file as UTF-8 `data` with ``\\n`` line ends, without byte order mark and NUL bytes.
 
-    `unfinished` says that something other than the text shows an interrupted writer: zeros at the end, a cut
-    compressed stream or character, or a file that ends in mid-line on a block of 4096 bytes. `whole` is False where
-    only the head was read.
+    `foreign` says that the file was not UTF-8 and was taken as Latin-1. `unfinished` says that something other than the
+    text shows an interrupted writer: zeros at the end, a cut compressed stream or character, or a file that ends in
+    mid-line on a block of 4096 bytes. `whole` is False where only the head was read.
     """
 
     data: bytes
     unfinished: bool = False
     whole: bool = True
     issues: tuple[LogIssue, ...] = ()
+    foreign: bool = False
 
 
 def read_text_bytes(path: Path, *, limit: int | None = None, head: int | None = None) -> TextBytes:
@@ -77,7 +81,7 @@ def read_text_bytes(path: Path, *, limit: int | None = None, head: int | None = 
         text = "the compressed file ends too early: what came before is used"
         issues.append(LogIssue("gzip_cut", text, path.name))
     _refuse_foreign(raw, path)
-    data, broken_end = _to_utf8(raw, path, issues)
+    data, broken_end, foreign = _to_utf8(raw, path, issues)
     if not whole:
         data = data[: data.rfind(b"\n") + 1] or data
         broken_end = False
@@ -86,7 +90,8 @@ def read_text_bytes(path: Path, *, limit: int | None = None, head: int | None = 
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     on_block = not compressed and len(raw) % _BLOCK == 0
     open_end = not data.endswith(b"\n")
-    return TextBytes(data, whole and open_end and (zeros or cut or broken_end or on_block), whole, tuple(issues))
+    unfinished = whole and open_end and (zeros or cut or broken_end or on_block)
+    return TextBytes(data, unfinished, whole, tuple(issues), foreign)
 
 
 def _stored_bytes(path: Path, limit: int, head: int | None) -> tuple[bytes, bool, bool]:
@@ -146,7 +151,8 @@ def _refuse_foreign(raw: bytes, path: Path) -> None:
         return
     controls = len(start) - len(start.translate(None, bytes(b for b in range(1, 32) if b not in _TEXT_CONTROLS)))
     text_then_zeros = start.rstrip(b"\0")
-    if b"\0" in text_then_zeros or controls > max(_MAX_CONTROLS, _MAX_CONTROL_SHARE * len(start)):
+    holes = len(_ZEROS.findall(text_then_zeros))  # a crash or a flipped bit leaves one or the other in a text
+    if holes > _MAX_HOLES or controls > max(_MAX_CONTROLS, _MAX_CONTROL_SHARE * len(start)):
         raise LogError("this is a binary file; text is expected", place=path)
     if start and not text_then_zeros:
         raise LogError(
@@ -154,27 +160,28 @@ def _refuse_foreign(raw: bytes, path: Path) -> None:
         )
 
 
-def _to_utf8(raw: bytes, path: Path, issues: list[LogIssue]) -> tuple[bytes, bool]:
-    """UTF-8 without a byte order mark, and whether the last character was cut."""
+def _to_utf8(raw: bytes, path: Path, issues: list[LogIssue]) -> tuple[bytes, bool, bool]:
+    """UTF-8 without a byte order mark, whether the last character was cut, and whether it was taken as Latin-1."""
     for mark, name in _UTF:
         if raw.startswith(mark):
             issues.append(LogIssue("encoding", f"the file is {name.upper()}", path.name, severity="info"))
             text = codecs.getincrementaldecoder(name)("replace").decode(raw)
-            return text.encode("utf-8"), len(raw) % (4 if name == "utf-32" else 2) != 0
+            return text.encode("utf-8"), len(raw) % (4 if name == "utf-32" else 2) != 0, False
     raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.reason == "unexpected end of data":
-            return raw[: error.start], True
-        text = "the file is not UTF-8: it was read as Latin-1"
+            return raw[: error.start], True, False
+        text = f"the file is not UTF-8 (first at byte {error.start}, or damaged there): it was read as Latin-1"
         issues.append(LogIssue("encoding", text, path.name, severity="info"))
-        return raw.decode("latin-1").encode("utf-8"), False
-    return raw, False
+        return raw.decode("latin-1").encode("utf-8"), False, True
+    return raw, False, False
 
 
 def _without_nul(data: bytes, path: Path, issues: list[LogIssue]) -> bytes:
-    """Without zeros at the end, and without the lines that hold zeros: a crash of the machine leaves both behind."""
+    """Without zeros at the end, and with blank lines for those that hold zeros: a crash of the machine leaves both
+    behind."""
     if b"\0" not in data:
         return data
     kept = data.rstrip(b"\0")
@@ -182,9 +189,8 @@ def _without_nul(data: bytes, path: Path, issues: list[LogIssue]) -> bytes:
     lines = 0
     if b"\0" in kept:
         split = kept.split(b"\n")
-        whole = [line for line in split if b"\0" not in line]
-        lines = len(split) - len(whole)
-        kept = b"\n".join(whole)
+        lines = sum(b"\0" in line for line in split)
+        kept = b"\n".join(b"" if b"\0" in line else line for line in split)
     facts = [f"{zeros} zero bytes at the end"] if zeros else []
     facts += [f"{lines} lines with zero bytes in them"] if lines else []
     text = " and ".join(facts)

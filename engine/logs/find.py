@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from .adapter import Folder
+from .copies import without_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +33,9 @@ def find_folders(path: Path, report: Callable[[Path, str], None] | None = None) 
     """The folder `path` and those below it that hold regular files, parents first, by name; for a file, that file.
 
     Hidden folders (but for `HIDDEN_LOG_FOLDERS`) and `SKIPPED_FOLDERS` are left out, except as `path` itself, and so
-    are pipes, sockets, devices and `OWN_EVENTS`. A linked folder is entered once, after all folders that are really
-    there, and never a second time. `report` is told of folders that cannot be opened and of links that lead nowhere.
+    are pipes, sockets, devices, `OWN_EVENTS` and copies of a file beside it. A linked folder is entered once, after all
+    folders that are really there, and never a second time. `report` is told of folders that cannot be opened, of links
+    that lead nowhere, and of copies.
     """
     if path.is_file():
         yield Folder(path, (path,))
@@ -79,7 +81,7 @@ def _walk(root: Path, seen: set[str], linked: list[Path], tell: Callable[[Path, 
             elif entry.is_symlink():
                 tell(place, "a link that leads nowhere or to itself")
         if files and not (folder / "files" / ATTACHED).is_file():
-            yield Folder(folder, tuple(files))
+            yield Folder(folder, tuple(without_copies(files, tell)))
         pending += reversed(folders)
 
 

@@ -28,6 +28,7 @@ def test_a_fresh_discrete_policy_gives_its_number_of_actions_away(n: int) -> Non
         [1.197],  # between ln 3 and ln 4, near to neither
         [1.098, 1.25],  # not 3 actions: a later entropy exceeds ln 3
         [9.0],  # more actions than anyone has
+        [1000.0],  # a number whose exponential is none
     ],
 )
 def test_no_size_is_made_up(entropy: list[float]) -> None:

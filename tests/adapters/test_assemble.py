@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +194,38 @@ def test_a_row_without_a_step_takes_the_one_before(tag_map: TagMap) -> None:
     source, issues = table_source(table(step=[None, 10.0, None, 30.0], score=[1.0, 2.0, 3.0, 4.0]), tag_map.step_keys)
     assert source.tracks["score"].step.tolist() == [0, 10, 10, 30]
     assert [(issue.code, issue.severity) for issue in issues] == [("rows_without_step", "info")]
+
+
+def test_a_row_whose_step_is_unreadable_is_left_out(tag_map: TagMap) -> None:
+    damaged = replace(
+        table(step=[10.0, None, 30.0], score=[1.0, 2.0, 3.0]), unreadable={"step": np.array([False, True, False])}
+    )
+    source, issues = table_source(damaged, tag_map.step_keys)
+    assert source.tracks["score"].step.tolist() == [10, 30]
+    assert source.tracks["score"].value.tolist() == [1, 3]
+    assert [issue.code for issue in issues] == ["unreadable_steps"]
+    assert "row 2" in issues[0].message
+
+
+def test_a_single_row_without_a_step_does_not_replace_the_row_before(tag_map: TagMap) -> None:
+    """It lost its step, where all others have one; a row of other keys is an addition."""
+    steps: list[float | None] = [float(i) for i in range(20)]
+    scores: list[float | None] = [float(i) for i in range(20)]
+    kls: list[float | None] = [None] * 20
+    steps[5] = steps[9] = None
+    scores[9], kls[9] = None, 0.5
+    source, issues = table_source(table(step=steps, score=scores, kl=kls), tag_map.step_keys)
+    assert source.tracks["score"].step.tolist() == [i for i in range(20) if i not in (5, 9)]
+    assert source.tracks["score"].value.tolist() == source.tracks["score"].step.tolist()
+    assert source.tracks["kl"].step.tolist() == [8]
+    assert "1 have keys" in issues[0].message
+
+
+def test_a_first_row_that_lost_its_step_is_not_put_at_step_0(tag_map: TagMap) -> None:
+    steps: list[float | None] = [None, *(float(i) for i in range(1, 20))]
+    scores: list[float | None] = [float(i) for i in range(20)]
+    source, _ = table_source(table(step=steps, score=scores), tag_map.step_keys)
+    assert source.tracks["score"].step.tolist() == list(range(1, 20))
 
 
 def test_without_a_step_column_rows_are_counted_and_the_axis_says_so(tag_map: TagMap) -> None:

@@ -160,3 +160,69 @@ def test_a_named_file_is_read_as_the_kind_that_its_name_says(tmp_path: Path) -> 
     path = tmp_path / "run.jsonl"
     path.write_text("".join(f'{{"step": {i}, "reward": {i}.5}}\n' for i in range(20)), "utf-8")
     assert only_run(find_runs(path)).adapter.name == "jsonl"
+
+
+def table_codes(text: str, *, mixed: bool = False) -> tuple[dict[str, list[float]], list[tuple[str, str]]]:
+    table = read_console(text, "out.txt", mixed=mixed)
+    numbers = {key: values.tolist() for key, values in table.numbers.items()}
+    return numbers, [(issue.code, issue.source) for issue in table.issues]
+
+
+@pytest.mark.parametrize("heading", ["| train?             |          |", "| trai\x0e/             |          |"])
+def test_below_a_heading_that_cannot_be_read_no_row_counts(heading: str) -> None:
+    text = f"""---------------------------------
+| time/              |          |
+|    total_timesteps | 2048     |
+{heading}
+|    approx_kl       | 0.1      |
+| rollout/           |          |
+|    ep_rew_mean     | 21.5     |
+---------------------------------
+"""
+    numbers, issues = table_codes(text)
+    assert numbers == {"time/total_timesteps": [2048.0], "rollout/ep_rew_mean": [21.5]}
+    assert issues == [("damaged_table", "out.txt")]
+
+
+def test_two_rows_in_one_line_leave_their_section_open() -> None:
+    text = SB3.replace("| train/                  |              |\n", "| train/                  |              |J")
+    numbers, issues = table_codes(text)
+    assert sorted(numbers) == ["rollout/ep_rew_mean", "time/total_timesteps"]
+    assert issues == [("damaged_table", "out.txt")]
+
+
+def test_a_row_with_other_letters_in_a_text_that_is_no_utf8_is_damage() -> None:
+    text = SB3.replace("|    explained_variance   |", "|    explained_variançe   |")
+    numbers, issues = table_codes(text, mixed=True)
+    assert "train/explained_variançe" not in numbers
+    assert issues == [("damaged_table", "out.txt")]
+    assert "train/explained_variançe" in table_codes(text)[0]
+
+
+@pytest.mark.parametrize("cut", [SB3.index("| train/") + 3, SB3.rindex("----") - 60, len(SB3) - 5])
+def test_a_text_that_ends_in_mid_table_or_mid_line_says_where(cut: int) -> None:
+    numbers, issues = table_codes(SB3[:cut])
+    assert numbers["rollout/ep_rew_mean"][:1] == [21.5]
+    assert issues in ([("truncated_tail", "out.txt")], [("partial_last_line", "out.txt")])
+    assert any(character.isdigit() for character in read_console(SB3[:cut], "out.txt").issues[0].message)
+
+
+def test_a_text_cut_behind_the_first_rule_of_a_table_says_so() -> None:
+    cut = SB3.index("| rollout/                |") + 10
+    assert table_codes(SB3[:cut])[1] == [("partial_last_line", "out.txt")]
+    assert table_codes(SB3[: cut + 35])[1] == [("truncated_tail", "out.txt")]
+
+
+def test_a_first_heading_that_cannot_be_read_leaves_no_bare_names() -> None:
+    numbers, issues = table_codes(SB3.replace("| rollout/           |", "| rol\x0eout/           |"))
+    assert numbers["time/total_timesteps"] == [2048.0, 4096.0]
+    assert "ep_rew_mean" not in numbers
+    assert issues == [("damaged_table", "out.txt")]
+
+
+def test_a_heading_with_zero_bytes_in_it_costs_its_section(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_bytes(SB3.encode().replace(b"| train/", b"| tr\0in/"))
+    table = read_console_file(path)
+    assert sorted(table.numbers) == ["rollout/ep_rew_mean", "time/total_timesteps"]
+    assert [issue.code for issue in table.issues] == ["nul_bytes", "damaged_table"]

@@ -353,6 +353,14 @@ def test_zero_bytes_at_the_end_are_left_out_with_the_line_before(tmp_path: Path,
     assert _codes(table) == ["nul_bytes", "partial_last_line"]
 
 
+def test_a_zero_byte_near_the_beginning_makes_no_binary_file(tmp_path: Path, engine: Engine) -> None:
+    """A flipped bit turns a space into one."""
+    table = read_table(_write(tmp_path, b"step,x\n1, 0.5\n2,\0 0.75\n3, 1\n4, \n5,&\n6, 2\n7,\n"), engine=engine)
+
+    assert table.numbers["step"].tolist() == [1, 3, 4, 5, 6, 7]
+    assert _codes(table) == ["nul_bytes", "unreadable_cells"]
+
+
 def test_zero_bytes_inside_take_their_lines_with_them(tmp_path: Path, engine: Engine) -> None:
     rows = "".join(f"{i},0.5\n" for i in range(2000))
     content = b"step,x\n" + rows.encode() + b"2000,0.\0\0\0\0\0,1\n2001,0.5\n"
@@ -457,6 +465,93 @@ def test_the_head_of_a_table_ends_with_a_whole_line(tmp_path: Path, engine: Engi
     assert 100 < table.rows < 200
     assert table.numbers["step"].tolist() == list(range(table.rows))
     assert table.issues == ()
+
+
+def test_a_short_row_with_a_word_among_numbers_is_torn(tmp_path: Path, engine: Engine) -> None:
+    """A separator became part of a cell: what stands behind it would be read in the wrong columns."""
+    table = read_table(_write(tmp_path, "a,b,c\n1,2,3\n4l5.5,6\n7,8,9\n"), engine=engine)
+
+    assert table.numbers["a"].tolist() == [1, 7]
+    assert table.numbers["b"].tolist() == [2, 8]
+    [issue] = table.issues
+    assert (issue.code, issue.source) == ("ragged_rows", "log.csv")
+    assert "1 rows are torn" in issue.message
+    assert "line 3" in issue.message
+
+
+@pytest.mark.parametrize("pieces", ["4\n5,6", "4,5\n6", "4,5\n5,6", "4,\n5,6"])
+def test_a_line_end_within_a_row_makes_no_two_rows(tmp_path: Path, engine: Engine, pieces: str) -> None:
+    table = read_table(_write(tmp_path, f"a,b,c\n1,2,3\n{pieces}\n7,8,9\n"), engine=engine)
+
+    assert table.numbers["a"].tolist() == [1, 7]
+    assert "2 rows are torn" in table.issues[0].message
+
+
+@pytest.mark.parametrize("odd", ["4,5.6", "4,5,6,"])
+def test_hardly_any_row_of_another_length_in_a_long_table_is_damage(tmp_path: Path, engine: Engine, odd: str) -> None:
+    rows = "1,2,3\n" * 30
+    table = read_table(_write(tmp_path, f"a,b,c\n{rows}{odd}\n{rows}"), engine=engine)
+
+    assert table.rows == 60
+    assert "1 rows are torn" in table.issues[0].message
+    assert "line 32" in table.issues[0].message
+
+
+def test_first_rows_from_before_the_header_grew_are_kept(tmp_path: Path, engine: Engine) -> None:
+    table = read_table(_write(tmp_path, "a,b,c\n1,2\n3,4\n" + "5,6,7\n" * 60), engine=engine)
+
+    assert table.numbers["b"].tolist()[:3] == [2, 4, 6]
+    assert "2 rows are shorter" in table.issues[0].message
+
+
+def test_one_word_in_a_short_column_of_numbers_is_damage(tmp_path: Path, engine: Engine) -> None:
+    table = read_table(_write(tmp_path, "a,b\n1,2\n3,4\n5,&\n7,8\n"), engine=engine)
+
+    np.testing.assert_array_equal(table.numbers["b"], [2, 4, np.nan, 8])
+    assert table.unreadable["b"].tolist() == [False, False, True, False]
+    assert _codes(table) == ["unreadable_cells"]
+
+
+def test_words_know_their_rows_in_both_engines(tmp_path: Path, engine: Engine) -> None:
+    rows = [f"{i},{i}" for i in range(40)]
+    rows[7], rows[30] = "7,x", "30,x"
+    table = read_table(_write(tmp_path, "a,b\n" + "\n".join(rows) + "\n"), engine=engine)
+
+    assert np.flatnonzero(table.unreadable["b"]).tolist() == [7, 30]
+    assert np.flatnonzero(table.take(np.arange(40) > 10).unreadable["b"]).tolist() == [19]
+
+
+def test_a_column_whose_name_holds_control_characters_is_left_out(tmp_path: Path, engine: Engine) -> None:
+    table = read_table(_write(tmp_path, "step,train\x0f/kl\n1,2\n3,4\n"), engine=engine)
+
+    assert list(table.numbers) == ["step"]
+    assert _codes(table) == ["damaged_names"]
+
+
+@pytest.mark.parametrize(
+    ("header", "fact"), [("a,b,c,d", "4 names, but the rows have 3"), ("a,b", "2 names, but the rows have")]
+)
+def test_a_header_of_another_length_than_all_rows_is_refused(
+    tmp_path: Path, engine: Engine, header: str, fact: str
+) -> None:
+    """A separator was lost or came in between: all columns behind it would have the wrong names."""
+    with pytest.raises(LogError, match=fact):
+        read_table(_write(tmp_path, f"{header}\n1,2,3\n4,5,6\n7,8,\n"), engine=engine)
+
+
+def test_a_lost_quotation_mark_costs_its_line_only(tmp_path: Path) -> None:
+    lines = ['1,"[1, 2]",3', '4,"[1, 2],6', '7,"[1, 2]",9']
+    table = read_table(_write(tmp_path, "a,b,c\n" + "\n".join(lines) + "\n"))
+
+    assert table.numbers["a"].tolist() == [1, 7]
+    assert table.numbers["c"].tolist() == [3, 9]
+
+
+def test_a_cut_last_line_is_named_by_its_number(tmp_path: Path) -> None:
+    [issue] = read_table(_write(tmp_path, "a,b\n1,2\n3,4\n5")).issues
+
+    assert (issue.code, issue.source) == ("partial_last_line", "log.csv")
+    assert "(4)" in issue.message
 
 
 # -- engines -----------------------------------------------------------------------------------------------------------

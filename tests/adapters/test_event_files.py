@@ -218,6 +218,16 @@ def test_tags_behind_a_large_first_record_are_seen(tmp_path: Path, write_events:
     assert "a/b" in peek_tags(path)
 
 
+def test_tags_behind_a_damaged_header_are_seen(sb3_data: Path, tmp_path: Path) -> None:
+    content = bytearray(next((sb3_data / "ppo_eval").glob("events*")).read_bytes())
+    tags = peek_tags(next((sb3_data / "ppo_eval").glob("events*")))
+    (first,) = struct.unpack_from("<Q", content)
+    content[16 + first] ^= 1  # in the length of the second record
+    path = tmp_path / "events.out.tfevents.1"
+    path.write_bytes(content)
+    assert len(tags - peek_tags(path)) <= 1
+
+
 def test_a_tag_is_not_taken_for_the_shorter_one_it_begins_with(tmp_path: Path) -> None:
     """Two events of equal length, the tags at the same place: three more bytes stand behind the shorter one."""
 

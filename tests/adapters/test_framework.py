@@ -145,3 +145,18 @@ def test_a_counter_with_gaps_and_a_restart_puts_no_point_under_a_wrong_step(
     assert dict(zip(series.step.tolist(), series.value.tolist(), strict=True)) == {
         1000.0 * i: float(i) for i in range(1, 7)
     }
+
+
+def test_a_log_that_ends_within_an_iteration_does_not_put_its_points_on_the_one_before(
+    tmp_path: Path, write_events: Callable[[Path, Iterable[tuple[str, float, float, float]]], Path]
+) -> None:
+    """The record with the counter of the last iteration was cut off or damaged."""
+    points: list[tuple[str, float, float, float]] = []
+    for iteration in range(1, 7):
+        points.append(("ray/tune/env_runners/episode_return_mean", iteration, iteration, iteration))
+        points.append(("ray/tune/training_iteration", iteration, iteration, iteration))
+        points.append(("ray/tune/num_env_steps_sampled_lifetime", iteration, iteration, iteration * 1000.0))
+    write_events(tmp_path / "PPO_1" / "events.out.tfevents.1.host", points[:-1])
+    series = load_run(tmp_path / "PPO_1").series["reward.train"]
+    assert series.step.tolist() == [1000.0 * i for i in range(1, 7)]
+    assert series.value.tolist() == [1, 2, 3, 4, 5, 6]

@@ -165,3 +165,23 @@ def test_ray_results_with_nan_and_settings(shared: Path) -> None:
     assert np.isnan(table.non_finite["episode_reward_mean"][0])
     assert table.config["num_workers"] == 128
     assert not any(key.startswith("config") for key in table.numbers)
+
+
+def test_a_line_that_is_no_utf8_is_damage(tmp_path: Path) -> None:
+    """JSON is UTF-8: a flipped bit in a key would otherwise make a key nobody logged."""
+    path = tmp_path / "log.json"
+    path.write_bytes('{"x": 1, "env": "Größe"}\n'.encode() + b'{"\xf8": 2}\n{"x": 3}\n')
+    table = read_json_lines(path)
+
+    assert list(table.numbers) == ["x"]
+    assert table.numbers["x"][[0, -1]].tolist() == [1, 3]
+    assert table.texts["env"][0] == "Größe"
+    assert [issue.code for issue in table.issues] == ["encoding", "bad_lines"]
+    assert "byte 29" in table.issues[0].message
+
+
+def test_a_control_character_in_a_line_is_damage(tmp_path: Path) -> None:
+    table = read_json_lines(_write(tmp_path, '{"x": 1}\n{"x\x7f": 2}\n{"x": 3}\n'))
+
+    assert table.numbers["x"].tolist() == [1, 3]
+    assert [issue.code for issue in table.issues] == ["bad_lines"]

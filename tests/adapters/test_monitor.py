@@ -100,3 +100,27 @@ def test_a_real_monitor(sb3_data: Path) -> None:
 def test_what_is_no_monitor_file_is_refused(content: str, fact: str, tmp_path: Path) -> None:
     with pytest.raises(LogError, match=fact):
         read_monitor(_write(tmp_path, content))
+
+
+def test_episodes_without_a_return_still_took_their_steps(tmp_path: Path) -> None:
+    monitor = read_monitor(_write(tmp_path, "r,l,t\n1,5,1\n&,6,2\n3,7,3\n4,8,4\n5,9,5\n"))
+
+    assert monitor.returns.tolist() == [1, 3, 4, 5]
+    assert monitor.left_out.tolist() == [[1, 6, 2]]
+
+
+@pytest.mark.parametrize("length", ["&", "", "7.5", "-7"])
+def test_an_episode_without_a_length_says_from_where_on_steps_are_too_low(tmp_path: Path, length: str) -> None:
+    monitor = read_monitor(_write(tmp_path, f"r,l,t\n1,5,1\n2,{length},2\n3,7,3\n4,8,4\n5,9,5\n"))
+
+    assert monitor.returns.tolist() == [1, 3, 4, 5]
+    issue = monitor.issues[-1]
+    assert (issue.code, issue.source) == ("rows_without_length", "monitor.csv")
+    assert "row 2" in issue.message
+
+
+def test_lines_that_are_left_out_may_have_been_episodes(tmp_path: Path) -> None:
+    monitor = read_monitor(_write(tmp_path, "r,l,t\n1,5,1\n2m5,2\n3,7,3\n"))
+
+    assert monitor.returns.tolist() == [1, 3]
+    assert [issue.code for issue in monitor.issues] == ["ragged_rows", "episodes_missing"]

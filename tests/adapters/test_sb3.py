@@ -464,6 +464,61 @@ def test_evaluations_npz_adds_the_spread_to_logged_evaluations(sb3_data: Path, t
     assert "reward.eval_std" in run.series
 
 
+def monitored(folder: Path, rows: str, name: str = "0", start: float = 100.0) -> Path:
+    folder.mkdir(exist_ok=True)
+    text = f'#{{"t_start": {start}, "env_id": null}}\nr,l,t\n{rows}'
+    (folder / f"{name}.monitor.csv").write_text(text, "utf-8")
+    return folder
+
+
+def test_episodes_of_a_later_start_come_behind_those_of_the_first(tmp_path: Path) -> None:
+    """SB3 appends to a monitor file without a header, and its clock starts anew."""
+    run = read(monitored(tmp_path, "1,10,1\n2,10,2\n3,10,3\n4,10,0.5\n5,10,0.9\n6,10,1.5\n"))
+    reward = run.series["reward.train"]
+    assert reward.value.tolist() == [1, 2, 3, 4, 5, 6]
+    assert reward.step.tolist() == [10, 20, 30, 40, 50, 60]
+    np.testing.assert_array_equal(np.isnan(reward.wall_time), [False] * 3 + [True] * 3)
+    issue = next(issue for issue in run.issues if issue.code == "monitor_appended")
+    assert "episode 4" in issue.message
+
+
+@pytest.mark.parametrize("times", [[1, 2, 4, 3, 5, 6], [1, 5, 3, 4, 2, 6]])
+def test_rows_that_changed_places_are_put_in_order(tmp_path: Path, times: list[int]) -> None:
+    run = read(monitored(tmp_path, "".join(f"{t},10,{t}\n" for t in times)))
+    assert run.series["reward.train"].value.tolist() == [1, 2, 3, 4, 5, 6]
+    assert "monitor_appended" not in codes(run)
+
+
+def test_an_episode_whose_time_is_unreadable_stays_where_it_is(tmp_path: Path) -> None:
+    run = read(monitored(tmp_path, "1,10,1\n2,10,&\n3,10,3\n4,10,4\n5,10,5\n"))
+    assert run.series["reward.train"].value.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_an_episode_without_a_return_moves_no_other(tmp_path: Path) -> None:
+    monitored(tmp_path, "1,10,1\n&,10,2\n3,10,5\n4,10,6\n5,10,7\n")
+    run = read(monitored(tmp_path, "7,10,3\n8,10,9\n", "1"))
+    reward = run.series["reward.train"]
+    assert reward.value.tolist() == [1, 7, 3, 4, 5, 8]
+    assert reward.step.tolist() == [10, 30, 40, 50, 60, 70]
+
+
+def test_a_blank_success_is_no_nan(tmp_path: Path) -> None:
+    text = '#{"t_start": 1.0, "env_id": null}\nr,l,t,is_success\n1,5,1,1\n2,5,2,\n3,5,3,0\n'
+    (tmp_path / "monitor.csv").write_text(text, "utf-8")
+    success = read(tmp_path).series["reward.success_rate"]
+    assert success.step.tolist() == [5, 15]
+    assert success.non_finite.count == 0
+
+
+@pytest.mark.parametrize("keep", [100, -30])
+def test_evaluations_that_are_damaged_are_said_to_be(sb3_data: Path, tmp_path: Path, keep: int) -> None:
+    folder = copy(sb3_data / "td3_eval", tmp_path / "TD3_1", "events*")
+    whole = (sb3_data / "zoo" / "CartPole-v1_1" / "evaluations.npz").read_bytes()
+    (folder / "evaluations.npz").write_bytes(whole[:keep])
+    issue = next(issue for issue in read(folder).issues if issue.source == "evaluations.npz")
+    assert issue.code == "unreadable_file"
+
+
 # -- context ------------------------------------------------------------------------------------------------------
 
 

@@ -140,3 +140,12 @@ def test_merging_never_leaves_equal_or_falling_steps() -> None:
         tracks, _ = merge_sessions(parts, lambda _: True)
         assert (np.diff(tracks["a"].step) > 0).all()
         assert np.isfinite(tracks["a"].value).all()
+
+
+def test_what_is_odd_about_steps_names_its_file() -> None:
+    _, issues = merge(
+        LogSource("one", 0.0, {"a": track("one", [1, 2, 2, 3], 0.0, values=[1, 2, 3, 4])}),
+    )
+    assert issues["duplicate_steps"].source == "one"
+    _, issues = merge(source("two", 0.0, a=[1, 3, 2, 4]))
+    assert issues["backward_steps"].source == "two"

@@ -131,3 +131,30 @@ def test_a_folder_that_vanishes_is_reported(tmp_path: Path, monkeypatch: pytest.
 def test_a_hidden_folder_that_a_framework_logs_into_is_looked_into(tmp_path: Path) -> None:
     touch(tmp_path / "exp" / ".summary" / "0" / "events")
     assert found(tmp_path) == ["exp/.summary/0"]
+
+
+@pytest.mark.parametrize(
+    ("original", "copy"),
+    [
+        ("progress.csv", "progress (1).csv"),
+        ("progress.csv", "progress - Copy.csv"),
+        ("progress.csv", "progress copy 2.csv"),
+        ("progress.csv", "progress.csv.bak"),
+        ("events.out.tfevents.1.host", "events.out.tfevents.1.host (1)"),
+        ("events.out.tfevents.1.host", "events.out.tfevents.1.host - Copy"),
+    ],
+)
+def test_a_copy_of_a_file_beside_it_is_left_out_and_reported(tmp_path: Path, original: str, copy: str) -> None:
+    touch(tmp_path / original)
+    touch(tmp_path / copy)
+    assert [file.name for folder in find_folders(tmp_path) for file in folder.files] == [original]
+    assert reports(tmp_path) == [f"{copy}: a copy of {original}, which is read instead"]
+
+
+@pytest.mark.parametrize("other", ["progress (1).csv", "run2.csv"])
+def test_what_is_no_copy_stays(tmp_path: Path, other: str) -> None:
+    """Another name with the same content, or the name of a copy with another content."""
+    touch(tmp_path / "progress.csv")
+    touch(tmp_path / other).write_text("x" if other == "run2.csv" else "y", "utf-8")
+    assert len([file for folder in find_folders(tmp_path) for file in folder.files]) == 2
+    assert reports(tmp_path) == []
