@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
+import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,14 +121,23 @@ class _ObjectArrayError(ValueError):
     """An array of Python objects."""
 
 
+def _header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of a stored array. NumPy parses its header as Python, whose errors become ValueError."""
+    version = np.lib.format.read_magic(stream)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        with warnings.catch_warnings(action="ignore"):  # a file that Python 2 wrote is as good as others
+            return read_header(stream)
+    except (SyntaxError, tokenize.TokenError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"its header is damaged ({type(error).__name__})") from None
+
+
 def _array(stored: bytes) -> NDArray[np.float64]:
     """A stored numeric array as float64; ValueError for anything else. Sizes are checked before memory is taken."""
     if len(stored) > MAX_MEMBER_BYTES:
         raise ValueError(f"it is larger than {MAX_MEMBER_BYTES // 2**20} MiB")
     stream = io.BytesIO(stored)
-    version = np.lib.format.read_magic(stream)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read_header(stream)
+    shape, fortran, dtype = _header(stream)
     if dtype.hasobject:
         raise _ObjectArrayError
     if dtype.kind not in "biuf":
