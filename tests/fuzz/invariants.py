@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rl_diagnose.adapters.assemble import assemble
 from rl_diagnose.adapters.containers import Part
 from rl_diagnose.adapters.readers.evaluations import Evaluations
 from rl_diagnose.adapters.readers.monitor import Monitor
 from rl_diagnose.adapters.readers.points import EventFile, Table
-from rl_diagnose.adapters.sb3 import tag_map
+from rl_diagnose.adapters.sessions import merge_sessions
+from rl_diagnose.signals.run import Run
 
-__all__ = ["check_evaluations", "check_events", "check_monitor", "check_part", "check_table", "same_table"]
+__all__ = ["check_evaluations", "check_events", "check_monitor", "check_part", "check_run", "check_table", "same_table"]
 
 
 def check_table(table: Table) -> None:
@@ -49,14 +49,22 @@ def check_events(events: EventFile) -> None:
 
 
 def check_part(part: Part) -> None:
-    """The tracks of a file can be put together to series: finite steps that grow, and as many values."""
+    """The tracks of a file, as they are and put in order: finite steps, which then grow, and as many values."""
     for key, track in part.source.tracks.items():
         assert len(track) == track.step.size == track.value.size == track.order.size == track.wall_time.size, key
         assert np.isfinite(track.step).all(), key
-    assembled = assemble([[part.source]], tag_map())
-    for signal, series in assembled.series.items():
-        assert series.step.size == series.value.size == series.iteration.size, signal
+    merged, _ = merge_sessions([part.source], lambda _key: True)
+    for key, track in merged.items():
+        assert track.step.size == track.value.size, key
+        assert (np.diff(track.step) > 0).all(), key
+
+
+def check_run(run: Run) -> None:
+    """Series are what features are computed from: finite steps that grow, no infinite value, all equally long."""
+    for signal, series in run.series.items():
+        assert series.step.size == series.value.size == series.iteration.size == series.wall_time.size, signal
         assert (np.diff(series.step) > 0).all(), signal
+        assert np.isfinite(series.step).all(), signal
         assert not np.isinf(series.value).any(), signal
 
 

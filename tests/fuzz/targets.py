@@ -7,6 +7,7 @@ invariant that is broken, an input of less than 64 KiB that takes longer than tw
 from __future__ import annotations
 
 import atexit
+import json
 import math
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rl_diagnose import diagnose, load_run
 from rl_diagnose.adapters.containers import container_of
 from rl_diagnose.adapters.readers.console import read_console_file
 from rl_diagnose.adapters.readers.csv_table import read_table
@@ -31,7 +33,7 @@ from rl_diagnose.adapters.readers.wandb_file import read_wandb_file
 from rl_diagnose.adapters.sb3 import tag_map
 from rl_diagnose.adapters.sb3_context import read_context
 from rl_diagnose.adapters.sb3_files import Sb3Files
-from rl_diagnose.errors import LogError, RulebookError, UsageError
+from rl_diagnose.errors import LogError, NoReadableRunError, RulebookError, UsageError
 from rl_diagnose.features.grammar import FeatureNameError, parse_feature
 from rl_diagnose.rules.check import check_book
 from rl_diagnose.rules.expressions import ExpressionError, compile_expression
@@ -40,7 +42,15 @@ from rl_diagnose.rules.yaml_loader import parse_yaml
 from rl_diagnose.testing.notation import NotationError, parse_curve
 
 from .framing import event_file, event_parts, pack, unpack, wandb_file, wandb_parts, zip_file
-from .invariants import check_evaluations, check_events, check_monitor, check_part, check_table, same_table
+from .invariants import (
+    check_evaluations,
+    check_events,
+    check_monitor,
+    check_part,
+    check_run,
+    check_table,
+    same_table,
+)
 from .seeds import heads, members, whole
 
 __all__ = ["TARGETS", "Target"]
@@ -215,6 +225,27 @@ def _mlflow_seeds() -> list[bytes]:
         b"1700000000000 0.5 1\n1700000000100 nan 2\n\x001e-3",
         b"1 2\n3 4 5 digest name\n",
         b"1 inf 3\n1 2 2\n\x00True",
+    ]
+
+
+# -- whole runs --------------------------------------------------------------------------------------------------------
+
+
+def _run_csv(data: bytes) -> None:
+    """From a table to a diagnosis, by the adapter that claims it."""
+    path = _written("PPO_1/progress.csv", data)
+    check_run(load_run(path))
+    diagnosis = diagnose(path)
+    assert json.dumps(diagnosis.to_dict(), allow_nan=False)
+
+
+def _run_csv_seeds() -> list[bytes]:
+    sb3 = b"time/iterations,rollout/ep_rew_mean,train/approx_kl,time/total_timesteps,train/entropy_loss\n"
+    rows = b"".join(b"%d,%d.5,0.0%d,%d,-0.%d\n" % (i, i, i, 2048 * i, 9 - i) for i in range(1, 9))
+    return [
+        sb3 + rows,
+        b"step,reward,loss\n" + b"".join(b"%d,%d,1e-%d\n" % (i, i, i) for i in range(30)),
+        *_csv_seeds()[:8],
     ]
 
 
@@ -424,6 +455,7 @@ _ALL = (
     Target("console", _console_seeds, _console, _LOG),
     Target("monitor", _monitor_seeds, _monitor, _LOG),
     Target("mlflow", _mlflow_seeds, _mlflow, _LOG),
+    Target("run_csv", _run_csv_seeds, _run_csv, (*_LOG, NoReadableRunError)),
     Target("evaluations", _evaluation_seeds, _evaluations, _LOG),
     Target("evaluation_arrays", _evaluation_array_seeds, _evaluation_arrays, _LOG),
     Target("model_zip", _model_zip_seeds, _model_zip),
