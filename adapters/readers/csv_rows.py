@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .cells import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from typing import Literal
 
     from .csv_layout import Layout
 
-__all__ = ["Rows"]
+__all__ = ["NUMBER_STARTS", "Rows"]
+
+NUMBER_STARTS = frozenset("0123456789+-.")
+"""How a line of numbers begins; one that begins so is taken as another header by nobody."""
 
 
 @dataclass(slots=True)
@@ -23,13 +28,17 @@ class Rows:
     """Makes rows as long as the header, and remembers what was odd about them. Lines are counted from 1 in the file.
 
     `header` is the header that holds at present (empty for a table without one), `names` its names and `width` its
-    length; `kept` counts the rows of data.
+    length; `kept` counts the rows of data. They may have `most` cells in all, those that are filled up with blanks
+    included: a row of one byte under a header of ten thousand names takes as much memory as a whole one.
     """
 
     layout: Layout
+    path: Path
+    most: int
     header: tuple[str, ...] = field(init=False)
     width: int = field(init=False)
     names: frozenset[str] = field(init=False)
+    columns: set[str] = field(init=False)
     kept: int = 0
     short: int = 0
     long: int = 0
@@ -42,10 +51,11 @@ class Rows:
         self.header = self.layout.header
         self.names = frozenset(self.header)
         self.width = len(self.layout.names)
+        self.columns = set(self.layout.names)
 
     def fit(self, cells: list[str], line: int) -> list[str] | None:
         """The cells of a row of data, padded, or shortened by blank cells; None for a blank line, a comment, and a row
-        that is too long.
+        that is too long. Raises `LogError` where the table would have too many cells.
         """
         if cells and cells[0].startswith(self.layout.prefix):
             return None
@@ -61,17 +71,23 @@ class Rows:
             self.first_ragged = self.first_ragged or line
             cells = cells + [""] * (self.width - len(cells))
         self.kept += 1
+        if self.kept * len(self.columns) > self.most:
+            fact = (
+                f"{self.kept:,} rows and {len(self.columns):,} columns, nearly all of them blank, are too many to read"
+            )
+            raise LogError(fact, place=self.path, hint="give a table whose rows are as long as its header")
         return cells[: self.width]
 
     def header_again(self, cells: Sequence[str], line: int) -> Literal["same", "other"] | None:
-        """Whether a line is the header once more, or another header: names only, at least half of them known."""
+        """Whether a line is the header once more, or another header: names only, at least half of them known, the first
+        of which does not begin like a number."""
         if not cells or (cells[0].strip() not in self.names and cells[-1].strip() not in self.names):
             return None
         names = tuple(cell.strip() for cell in cells)
         if names == self.header:
             self.repeated.append(line)
             return "same"
-        if len(names) < 2 or len(set(names)) < len(names) or not all(names):
+        if len(names) < 2 or len(set(names)) < len(names) or not all(names) or names[0][0] in NUMBER_STARTS:
             return None
         if any(is_number(name, self.layout.separator) for name in names):
             return None
@@ -79,6 +95,7 @@ class Rows:
             return None
         self.changed.append(line)
         self.header, self.names, self.width = names, frozenset(names), len(names)
+        self.columns.update(names)
         return "other"
 
     def issues(self, file: str) -> list[LogIssue]:
