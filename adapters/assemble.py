@@ -17,7 +17,7 @@ from rl_diagnose.signals.run import LogIssue, NonFinite, Semantics, Series, Unma
 from rl_diagnose.signals.taxonomy import is_known_signal, suggest_signal
 
 from .sessions import LogSource, Track, merge_sessions
-from .tagmap import TagRule
+from .tagmap import MAX_SUGGESTIONS, TagRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,7 +131,8 @@ def assemble(
         series[signal] = _series(key, rule, tracks[key], "iterations" if counted >= set(tracks[key].files) else x_axis)
         lags[signal] = tag_map.lag(own)
         if signal == f"raw.{key}" and not tag_map.understands(key):
-            unmapped.append(UnmappedKey(key, ", ".join(tracks[key].files), len(tracks[key]), tag_map.suggest(key)))
+            meant = tag_map.suggest(key) if len(unmapped) < MAX_SUGGESTIONS else None
+            unmapped.append(UnmappedKey(key, ", ".join(tracks[key].files), len(tracks[key]), meant))
     issues += _non_finite_issues(series.values())
     return Assembled(series, lags, tuple(unmapped), tuple(issues))
 
