@@ -11,6 +11,7 @@ import numpy as np
 from rl_diagnose.errors import LogError
 
 from .csv_table import read_table
+from .records import number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def read_monitor(path: Path) -> Monitor:
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
-        t_start=float(start) if isinstance(start, int | float) and not isinstance(start, bool) else None,
+        t_start=number(start) if isinstance(start, int | float) and not isinstance(start, bool) else None,
         env_id=env if isinstance(env, str) and env not in ("", "None") else None,
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
