@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from rl_diagnose.adapters.containers import Part
 from rl_diagnose.adapters.readers.evaluations import Evaluations
 from rl_diagnose.adapters.readers.monitor import Monitor
 from rl_diagnose.adapters.readers.points import EventFile, Table
-from rl_diagnose.adapters.sessions import merge_sessions
+from rl_diagnose.adapters.sessions import LogSource, merge_sessions
 from rl_diagnose.signals.run import Run
 
-__all__ = ["check_evaluations", "check_events", "check_monitor", "check_part", "check_run", "check_table", "same_table"]
+__all__ = [
+    "check_evaluations",
+    "check_events",
+    "check_monitor",
+    "check_run",
+    "check_source",
+    "check_table",
+    "same_table",
+]
 
 
 def check_table(table: Table) -> None:
@@ -48,12 +55,12 @@ def check_events(events: EventFile) -> None:
         assert np.isfinite(points.step).all(), tag
 
 
-def check_part(part: Part) -> None:
+def check_source(source: LogSource) -> None:
     """The tracks of a file, as they are and put in order: finite steps, which then grow, and as many values."""
-    for key, track in part.source.tracks.items():
+    for key, track in source.tracks.items():
         assert len(track) == track.step.size == track.value.size == track.order.size == track.wall_time.size, key
         assert np.isfinite(track.step).all(), key
-    merged, _ = merge_sessions([part.source], lambda _key: True)
+    merged, _ = merge_sessions([source], lambda _key: True)
     for key, track in merged.items():
         assert track.step.size == track.value.size, key
         assert (np.diff(track.step) > 0).all(), key

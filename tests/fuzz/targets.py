@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from rl_diagnose import diagnose, load_run
-from rl_diagnose.adapters.containers import container_of
+from rl_diagnose.adapters.assemble import event_source, table_source
 from rl_diagnose.adapters.readers.console import read_console_file
 from rl_diagnose.adapters.readers.csv_table import read_table
 from rl_diagnose.adapters.readers.evaluations import read_evaluations
@@ -28,6 +28,7 @@ from rl_diagnose.adapters.readers.event_framing import peek_tags
 from rl_diagnose.adapters.readers.json_lines import read_json_lines
 from rl_diagnose.adapters.readers.mlflow_store import read_mlflow_run
 from rl_diagnose.adapters.readers.monitor import read_monitor
+from rl_diagnose.adapters.readers.points import EventFile, Table
 from rl_diagnose.adapters.readers.trainer_state import read_trainer_state
 from rl_diagnose.adapters.readers.wandb_file import read_wandb_file
 from rl_diagnose.adapters.sb3 import tag_map
@@ -46,8 +47,8 @@ from .invariants import (
     check_evaluations,
     check_events,
     check_monitor,
-    check_part,
     check_run,
+    check_source,
     check_table,
     same_table,
 )
@@ -56,8 +57,8 @@ from .seeds import heads, members, whole
 __all__ = ["TARGETS", "Target"]
 
 _STEP_KEYS = ("step", "global_step", "time/total_timesteps", "timesteps_total", "iteration")
-_TEXT = 3000  # bytes of a text that are a seed: its first rows
-_BINARY = 6000
+_TEXT = 1500  # bytes of a text that are a seed: its first rows
+_BINARY = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,16 @@ def _written(name: str, data: bytes) -> Path:
     return path
 
 
-def _check_container(path: Path) -> None:
-    """What adapters make of a file: its tracks, put together to series."""
-    container = container_of(path)
-    assert container is not None
-    check_part(container.read(path, _STEP_KEYS))
+def _check_table(table: Table) -> None:
+    """A table, and what adapters make of it."""
+    check_table(table)
+    check_source(table_source(table, _STEP_KEYS)[0])
+
+
+def _check_events(events: EventFile) -> None:
+    """Points of an event file or of MLflow's store, and what adapters make of them."""
+    check_events(events)
+    check_source(event_source(events))
 
 
 # -- event files -------------------------------------------------------------------------------------------------------
@@ -111,8 +117,7 @@ def _events(data: bytes) -> None:
     path = _written("events.out.tfevents.1.host.0", data)
     tags = peek_tags(path)
     assert all(isinstance(tag, str) for tag in tags)
-    check_events(read_event_file(path))
-    _check_container(path)
+    _check_events(read_event_file(path))
 
 
 def _event_seeds() -> list[bytes]:
@@ -124,7 +129,7 @@ def _event_records(data: bytes) -> None:
 
 
 def _event_record_seeds() -> list[bytes]:
-    return [pack(event_parts(file, _BINARY // 2)) for file in heads("*tfevents*", 1 << 16, 24)]
+    return [pack(event_parts(file, _BINARY)) for file in heads("*tfevents*", 1 << 16, 24)]
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -133,8 +138,7 @@ def _event_record_seeds() -> list[bytes]:
 def _csv(data: bytes) -> None:
     path = _written("progress.csv", data)
     check_table(read_table(path, head=512))
-    check_table(read_table(path))
-    _check_container(path)
+    _check_table(read_table(path))
 
 
 def _csv_seeds() -> list[bytes]:
@@ -161,8 +165,7 @@ def _csv_engines(data: bytes) -> None:
 def _json_lines(data: bytes) -> None:
     path = _written("result.jsonl", data)
     check_table(read_json_lines(path, head=512))
-    check_table(read_json_lines(path))
-    _check_container(path)
+    _check_table(read_json_lines(path))
 
 
 def _json_seeds() -> list[bytes]:
@@ -172,8 +175,7 @@ def _json_seeds() -> list[bytes]:
 
 def _trainer_state(data: bytes) -> None:
     path = _written("trainer_state.json", data)
-    check_table(read_trainer_state(path))
-    _check_container(path)
+    _check_table(read_trainer_state(path))
 
 
 def _trainer_state_seeds() -> list[bytes]:
@@ -184,8 +186,7 @@ def _trainer_state_seeds() -> list[bytes]:
 def _console(data: bytes) -> None:
     path = _written("train.log", data)
     check_table(read_console_file(path, head=512))
-    check_table(read_console_file(path))
-    _check_container(path)
+    _check_table(read_console_file(path))
 
 
 def _console_seeds() -> list[bytes]:
@@ -216,8 +217,7 @@ def _mlflow(data: bytes) -> None:
     _written("run/metrics/train/loss", metric)
     _written("run/params/lr", b"".join(params))
     meta = _written("run/meta.yaml", b"run_id: a\n")
-    check_events(read_mlflow_run(meta.parent))
-    _check_container(meta)
+    _check_events(read_mlflow_run(meta.parent))
 
 
 def _mlflow_seeds() -> list[bytes]:
@@ -336,8 +336,7 @@ def _settings_seeds() -> list[bytes]:
 
 def _wandb(data: bytes) -> None:
     path = _written("run-fuzz.wandb", data)
-    check_table(read_wandb_file(path).history)
-    _check_container(path)
+    _check_table(read_wandb_file(path).history)
 
 
 def _wandb_seeds() -> list[bytes]:
