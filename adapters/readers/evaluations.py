@@ -7,7 +7,6 @@ import math
 import tokenize
 import warnings
 import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ import numpy as np
 
 from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
+
+from .zip_errors import ZIP_ERRORS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,8 +110,7 @@ def _arrays(path: Path) -> tuple[dict[str, NDArray[np.float64]], list[LogIssue],
                     issues.append(LogIssue("unreadable_array", text, path.name))
     except OSError as error:
         raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        # RuntimeError: an encrypted member; NotImplementedError: a compression that Python does not know
+    except ZIP_ERRORS as error:
         raise LogError(
             f"this is no complete npz file ({error})", place=path, hint="the run may have died while saving it"
         ) from None

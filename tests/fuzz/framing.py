@@ -82,10 +82,10 @@ def wandb_parts(file: bytes, most: int) -> list[bytes]:
     return parts
 
 
-def zip_file(members: Mapping[str, bytes]) -> bytes:
-    """A zip archive of these files, not compressed, the same for the same files."""
+def zip_file(members: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A zip archive of these files, the same for the same files."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, data in members.items():
-            archive.writestr(zipfile.ZipInfo(name), data)
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
     return stream.getvalue()

@@ -11,6 +11,7 @@ import json
 import math
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -257,13 +258,11 @@ def _evaluations(data: bytes) -> None:
 
 
 def _evaluation_seeds() -> list[bytes]:
-    return [_npz([1, 2], [[1.0, 2.0], [3.0, 4.0]]), *whole("evaluations.npz", 1 << 15, 8)]
+    made = {f"{name}.npy": _npy(np.ones((9, 3))) for name in _ARRAYS}
+    return [*(zip_file(made, packed) for packed in _COMPRESSIONS), *whole("evaluations.npz", 1 << 15, 8)]
 
 
-def _npz(*arrays: object) -> bytes:
-    return zip_file({f"{name}.npy": _npy(np.array(value)) for name, value in zip(_ARRAYS, arrays, strict=False)})
-
-
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ARRAYS = ("timesteps", "results", "ep_lengths", "successes")
 
 
@@ -306,7 +305,8 @@ _SPACES = (
 
 
 def _model_zip_seeds() -> list[bytes]:
-    return [zip_file({"data": data, "_stable_baselines3_version": b"2.3.0"}) for data in (_MODEL, *_SPACES)]
+    made = [{"data": data, "_stable_baselines3_version": b"2.3.0"} for data in (_MODEL, *_SPACES)]
+    return [zip_file(files, packed) for files, packed in zip(made, _COMPRESSIONS, strict=True)]
 
 
 def _model_data(data: bytes) -> None:
