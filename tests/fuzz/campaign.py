@@ -1,7 +1,7 @@
 """A coverage-guided campaign against one target: ``python tests/fuzz/campaign.py csv --runs 100000``.
 
-Inputs that reach new code are kept in ``build/fuzz/<target>/``, from where the next campaign goes on. One that is a
-bug is written to ``build/fuzz/<target>-found/``; when the bug is fixed it belongs in ``tests/fuzz/crashes/<target>/``,
+Inputs that reach new code are kept in ``.fuzz/<target>/``, from where the next campaign goes on. One that is a
+bug is written to ``.fuzz/<target>-found/``; when the bug is fixed it belongs in ``tests/fuzz/crashes/<target>/``,
 where the tests run it ever after. Needs atheris (``python -m pip install atheris``), which nothing else here does.
 """
 
@@ -69,7 +69,7 @@ def _import_all() -> None:
 
 def _folders(name: str) -> tuple[Path, Path]:
     """Where inputs of a target are kept, and where those that are bugs."""
-    corpus, found = ROOT / "build" / "fuzz" / name, ROOT / "build" / "fuzz" / f"{name}-found"
+    corpus, found = ROOT / ".fuzz" / name, ROOT / ".fuzz" / f"{name}-found"
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
     return corpus, found
