@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from rl_diagnose.adapters.readers.evaluations import Evaluations
 from rl_diagnose.adapters.readers.monitor import Monitor
 from rl_diagnose.adapters.readers.points import EventFile, Table
+from rl_diagnose.adapters.sb3_episodes import evaluation_series, monitor_series
 from rl_diagnose.adapters.sessions import LogSource, merge_sessions
-from rl_diagnose.signals.run import Run
+from rl_diagnose.signals.run import Series
 
 __all__ = [
     "check_evaluations",
     "check_events",
     "check_monitor",
-    "check_run",
+    "check_series",
     "check_source",
     "check_table",
     "same_table",
@@ -66,9 +69,9 @@ def check_source(source: LogSource) -> None:
         assert (np.diff(track.step) > 0).all(), key
 
 
-def check_run(run: Run) -> None:
+def check_series(all_series: Mapping[str, Series]) -> None:
     """Series are what features are computed from: finite steps that grow, no infinite value, all equally long."""
-    for signal, series in run.series.items():
+    for signal, series in all_series.items():
         assert series.step.size == series.value.size == series.iteration.size == series.wall_time.size, signal
         assert (np.diff(series.step) > 0).all(), signal
         assert np.isfinite(series.step).all(), signal
@@ -80,6 +83,7 @@ def check_monitor(monitor: Monitor) -> None:
     for column in (monitor.returns, monitor.lengths, monitor.times, *monitor.extras.values()):
         assert column.shape == monitor.returns.shape
     assert monitor.t_start is None or isinstance(monitor.t_start, float)
+    check_series(monitor_series([monitor]))
 
 
 def check_evaluations(evaluations: Evaluations) -> None:
@@ -87,3 +91,4 @@ def check_evaluations(evaluations: Evaluations) -> None:
     rows = evaluations.timesteps.size
     for table in (evaluations.results, evaluations.lengths, evaluations.successes):
         assert table is None or (table.ndim == 2 and len(table) == rows)
+    check_series(evaluation_series(evaluations))

@@ -48,7 +48,7 @@ from .invariants import (
     check_evaluations,
     check_events,
     check_monitor,
-    check_run,
+    check_series,
     check_source,
     check_table,
     same_table,
@@ -235,7 +235,7 @@ def _mlflow_seeds() -> list[bytes]:
 def _run_csv(data: bytes) -> None:
     """From a table to a diagnosis, by the adapter that claims it."""
     path = _written("PPO_1/progress.csv", data)
-    check_run(load_run(path))
+    check_series(load_run(path).series)
     diagnosis = diagnose(path)
     assert json.dumps(diagnosis.to_dict(), allow_nan=False)
 
