@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rl_diagnose.errors import LogError
+from rl_diagnose.signals.run import LogIssue
 
 from .csv_table import read_table
 from .records import number
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rl_diagnose.signals.run import LogIssue
-
     from .points import Table
 
 __all__ = ["Monitor", "read_monitor"]
+
+_MOST_STEPS = 2.0**53  # as far as float64 counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ def read_monitor(path: Path) -> Monitor:
     """Read a monitor file: a comment with JSON (``#{"t_start": …, "env_id": …}``), then columns r, l, t.
 
     A header without rows is a run whose first episode has not ended: arrays of length 0. Rows without return or length
-    are left out. Raises `LogError` when the file cannot be read or has no such columns.
+    are left out, as are those whose length is no count of steps (issue ``odd_lengths``). Raises `LogError` when the
+    file cannot be read or has no such columns.
     """
     table = read_table(path, separator=",")
     missing = [name for name in ("r", "l", "t") if name not in table.numbers]
@@ -62,16 +65,22 @@ def read_monitor(path: Path) -> Monitor:
     head = _head(table.comment)
     columns = {name: _as_written(table, name) for name in table.numbers}
     complete = _filled(table, "r") & _filled(table, "l")
+    odd = complete & ~((columns["l"] >= 0) & (columns["l"] <= _MOST_STEPS))
+    issues = list(table.issues)
+    if odd.any():
+        text = f"{int(odd.sum())} episodes have a length that is no count of steps: they are left out"
+        issues.append(LogIssue("odd_lengths", text, table.file))
+    complete &= ~odd
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
-        t_start=number(start) if isinstance(start, int | float) and not isinstance(start, bool) else None,
+        t_start=_finite(start),
         env_id=env if isinstance(env, str) and env not in ("", "None") else None,
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
         times=columns.pop("t")[complete],
         extras={name: values[complete] for name, values in columns.items()},
-        issues=table.issues,
+        issues=tuple(issues),
     )
 
 
@@ -82,6 +91,12 @@ def _head(comment: str) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return loaded if isinstance(loaded, dict) else {}
+
+
+def _finite(value: object) -> float | None:
+    """A number that JSON gave, None for everything else: it may hold an infinity, and integers beyond float64."""
+    found = number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return found if found is not None and math.isfinite(found) else None
 
 
 def _as_written(table: Table, name: str) -> NDArray[np.float64]:

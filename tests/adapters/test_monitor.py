@@ -100,3 +100,11 @@ def test_a_real_monitor(sb3_data: Path) -> None:
 def test_what_is_no_monitor_file_is_refused(content: str, fact: str, tmp_path: Path) -> None:
     with pytest.raises(LogError, match=fact):
         read_monitor(_write(tmp_path, content))
+
+
+def test_episodes_whose_length_is_no_count_are_left_out_and_reported(tmp_path: Path) -> None:
+    path = tmp_path / "monitor.csv"
+    path.write_text('#{"t_start": Infinity}\nr,l,t\n1,nan,1\n2,inf,2\n3,30,3\n4,-1,4\n', "utf-8")
+    found = read_monitor(path)
+    assert (found.returns.tolist(), found.lengths.tolist(), found.t_start) == ([3], [30], None)
+    assert [issue.code for issue in found.issues] == ["odd_lengths"]
