@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .readers.points import EventFile, Table
     from .tagmap import TagMap
 
-__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source"]
+__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "overflown", "table_source"]
 
 _SIGNIFICANTLY_NEGATIVE = -1e-6  # a k3 estimate of 0 may round to just below
 _LARGEST = 1e70  # far beyond float32, in which networks are trained; fourth powers of it stay within float64
@@ -192,7 +192,7 @@ def _choose(
 
 
 def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
-    value = _overflown(rule.transform(track.value))
+    value = overflown(rule.transform(track.value))
     finite = np.isfinite(value)
     non_finite = NonFinite()
     if not finite.all():
@@ -236,7 +236,7 @@ def _empty_windows(signal: str, value: NDArray[np.float64]) -> int:
     return int(missing[: numbers[-1]].sum() if numbers.size else missing.sum())
 
 
-def _overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:
+def overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values, with infinities for those beyond `_LARGEST`: they are overflows, and no statistic can hold them."""
     return np.where(np.abs(value) > _LARGEST, np.copysign(np.inf, value), value)
 

@@ -49,7 +49,7 @@ def read_evaluations(path: Path) -> Evaluations:
     """Read `timesteps`, `results`, and `ep_lengths` and `successes` where they are.
 
     Arrays of unequal length are cut to the shortest (issue ``unequal_lengths``); arrays that cannot be read are left
-    out (issue ``unreadable_array``).
+    out (issue ``unreadable_array``), as are evaluations at a step that is no finite number (issue ``odd_steps``).
 
     Raises `LogError` when the file is no complete zip archive, or `timesteps` or `results` is missing from it, or
     `timesteps` cannot be read.
@@ -76,12 +76,17 @@ def read_evaluations(path: Path) -> Evaluations:
         listed = ", ".join(f"{name} {count}" for name, count in rows.items())
         text = f"the arrays are not equally long ({listed}): the first {shortest} evaluations are used"
         issues.append(LogIssue("unequal_lengths", text, path.name))
+    known = np.isfinite(steps[:shortest])
+    if not known.all():
+        text = f"{int((~known).sum())} evaluations are at a step that is no finite number: they are left out"
+        issues.append(LogIssue("odd_steps", text, path.name))
+    tables = {name: table[:shortest][known] for name, table in tables.items()}
     return Evaluations(
         file=path.name,
-        timesteps=steps[:shortest],
-        results=tables["results"][:shortest] if "results" in tables else np.empty((shortest, 0)),
-        lengths=tables["ep_lengths"][:shortest] if "ep_lengths" in tables else None,
-        successes=tables["successes"][:shortest] if "successes" in tables else None,
+        timesteps=steps[:shortest][known],
+        results=tables.get("results", np.empty((int(known.sum()), 0))),
+        lengths=tables.get("ep_lengths"),
+        successes=tables.get("successes"),
         issues=tuple(issues),
     )
 
@@ -142,11 +147,14 @@ def _array(stored: bytes) -> NDArray[np.float64]:
         raise _ObjectArrayError
     if dtype.kind not in "biuf":
         raise ValueError(f"its type {dtype} is not a number")
-    if any(length < 0 for length in shape) or len(shape) > 3:
+    # NumPy's reader of headers takes True for a length
+    if not 1 <= len(shape) <= 3 or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"its shape {shape} is not that of an evaluation")
     count = math.prod(shape)
     values = stored[stream.tell() :]
     if len(values) < count * dtype.itemsize:
         raise ValueError("it ends too early")
     flat = np.frombuffer(values, dtype, count)
-    return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)
+    # a long double beyond the range of float64 is an infinity, a signalling NaN is a NaN like others
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)
