@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["ROOT", "heads", "members", "whole"]
 
 ROOT = Path(__file__).resolve().parents[2]
-_FOLDERS = ("examples", "tests/data", "rulebooks")
+_FOLDERS = ("examples", "tests/data", "rulebooks", "adapters/maps")
 
 
 @cache

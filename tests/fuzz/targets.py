@@ -35,13 +35,16 @@ from rl_diagnose.adapters.readers.wandb_file import read_wandb_file
 from rl_diagnose.adapters.sb3 import tag_map
 from rl_diagnose.adapters.sb3_context import read_context
 from rl_diagnose.adapters.sb3_files import Sb3Files
+from rl_diagnose.adapters.tagmap import load_tag_map
 from rl_diagnose.errors import LogError, NoReadableRunError, RulebookError, UsageError
 from rl_diagnose.features.grammar import FeatureNameError, parse_feature
+from rl_diagnose.project import read_project
 from rl_diagnose.rules.check import check_book
 from rl_diagnose.rules.expressions import ExpressionError, compile_expression
 from rl_diagnose.rules.library import load_book
 from rl_diagnose.rules.yaml_loader import parse_yaml
 from rl_diagnose.testing.notation import NotationError, parse_curve
+from rl_diagnose.testing.read import read_tests
 
 from .framing import event_file, event_parts, pack, unpack, wandb_file, wandb_parts, zip_file
 from .invariants import (
@@ -327,7 +330,10 @@ def _settings_seeds() -> list[bytes]:
         b"!!python/object/apply:collections.OrderedDict\n- - - gamma\n    - 0.9\n  - - policy_kwargs\n"
         b"    - dict(net_arch=[64, 32], activation_fn=nn.ReLU)\n  - - normalize\n    - '{''norm_obs'': True}'\n"
     )
-    odd = b"learning_rate: lin_3e-4\nclip_range: &a lin_0.2\nseed: 1\nn_steps: *a\nt: 2020-01-01\nb: !!binary AA==\n"
+    odd = (
+        b"learning_rate: lin_3e-4\nclip_range: &a lin_0.2\nseed: 1\nn_steps: *a\nt: 2020-01-01\nb: !!binary AA==\n"
+        b"c: !!int '1'\nd: !!bool on\n"
+    )
     return [tagged, odd, *heads("config.y*ml", _TEXT, 6), *heads("args.y*ml", _TEXT, 4)]
 
 
@@ -374,6 +380,19 @@ def _rulebook(data: bytes) -> None:
 
 def _rulebook_seeds() -> list[bytes]:
     return [_BOOK, *heads("[0-9].[0-9].[0-9].yaml", _TEXT, 4)]
+
+
+def _rulebook_tests(data: bytes) -> None:
+    read_tests(_written("book.test.yaml", data), load_book("core"))
+
+
+def _rulebook_test_seeds() -> list[bytes]:
+    made = (
+        b'tests:\n  - name: the return becomes infinite\n    series: {reward.train: "20+2.4x75 infx5 noise:2"}\n'
+        b"    expect: [{cause: non_finite_values, at_least: 0.8}]\n"
+        b"    reject: [{cause: reward_never_seen, at_most: 0.1}]\n"
+    )
+    return [made, *heads("[0-9].[0-9].[0-9].test.yaml", _TEXT, 4)]
 
 
 def _yaml(data: bytes) -> None:
@@ -440,6 +459,43 @@ def _curve_seeds() -> list[bytes]:
     return [b"20+2x40 250-8x30 _x3 (9.5x4 12)x2 noise:0.5", b"1*0.9x10 nan inf -inf 2-0.5x10 noise:5% seed:7", b"_ 3.5"]
 
 
+# -- what users configure ----------------------------------------------------------------------------------------------
+
+
+def _tag_map(data: bytes) -> None:
+    path = _written("mine.yaml", data)
+    found = load_tag_map(path, own=path)
+    for key in ("train/loss", "rollout/ep_rew_mean", "*", *found.bookkeeping, *found.step_keys):
+        found.understands(key)
+        found.rules_for(key, "ppo")
+        found.suggest(found.spelling(key))
+    found.algorithms_by_keys(found.fingerprint)
+
+
+def _tag_map_seeds() -> list[bytes]:
+    made = (
+        b"framework: f\ntitle: F\nx_axis: env_steps\nstep_keys: [step]\nprefixes: [{prefix: w/, x_axis: iterations}]\n"
+        b"lags: {train/: 1}\nbookkeeping: [count/*]\nfingerprint: [train/kl]\nrules:\n"
+        b"  - {key: score, aliases: [old], signal: reward.train, window: last 5 episodes, window_episodes: 5}\n"
+        b"  - {key: train/*/h, signal: policy.entropy, transform: -x, algorithms: [ppo]}\n"
+        b"config_keys: [{key: lr, name: learning_rate}]\nalgorithms: [{id: ppo, names: [ppo], keys: [score]}]\n"
+        b"files: [a*.csv]\nsettings: [c.json]\nswitches: {a: b}\n"
+    )
+    return [made, *heads("maps/*.yaml", 1 << 12, 3)]
+
+
+def _project(data: bytes) -> None:
+    read_project(_written("rl-diagnose.toml", data))
+
+
+def _project_seeds() -> list[bytes]:
+    made = (
+        b'rulebooks = ["ppo", "a.yaml"]\nfail-at = 0.5\naction-space = "discrete:4"\n[map]\n"a.b" = "reward.train"\n'
+        b'[[suppress]]\ncause = "truncation"\nreason = "r"\nexpires = 2027-03-01\nruns = "s/*"\n'
+    )
+    return [made, b"", b"fail-at = 1e-1\n"]
+
+
 # -- targets -----------------------------------------------------------------------------------------------------------
 
 _LOG = (LogError, UsageError)
@@ -463,9 +519,12 @@ _ALL = (
     Target("wandb", _wandb_seeds, _wandb, _LOG),
     Target("wandb_records", _wandb_record_seeds, _wandb_records, _LOG),
     Target("rulebook", _rulebook_seeds, _rulebook, (RulebookError,)),
+    Target("rulebook_tests", _rulebook_test_seeds, _rulebook_tests, (RulebookError,)),
     Target("yaml", _yaml_seeds, _yaml),
     Target("expression", _expression_seeds, _expression, (ExpressionError,)),
     Target("feature", _feature_seeds, _feature, (FeatureNameError,)),
+    Target("tag_map", _tag_map_seeds, _tag_map, (UsageError,)),
+    Target("project", _project_seeds, _project, (UsageError,)),
     Target("curve", _curve_seeds, _curve, (NotationError,)),
 )
 TARGETS = {target.name: target for target in _ALL}
