@@ -116,7 +116,7 @@ def choose_columns(table: Table, names: NameMap, mapping: Mapping[str, str]) -> 
 
 def unmapped_columns(table: Table, columns: Columns, names: NameMap) -> tuple[UnmappedKey, ...]:
     """The columns which are neither a signal nor understood otherwise, each with what it may be."""
-    found = []
+    found: list[UnmappedKey] = []
     for column in columns.rest:
         words = names.words(column)
         counted = names.axis_of(words) is not None and grows(table.numbers[column])

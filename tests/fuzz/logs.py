@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Literal
 
 from rl_diagnose import diagnose, load_run
 from rl_diagnose.adapters.assemble import event_source, table_source
@@ -85,19 +87,21 @@ def _csv_seeds() -> list[bytes]:
 
 
 def _csv_engines(data: bytes) -> None:
-    """The csv module and polars read the same."""
+    """The csv module and polars read the same, or refuse it by the same words."""
     path = written("progress.csv", data)
-    tables: list[object] = []
-    for engine in ("csv", "polars"):
-        try:
-            tables.append(read_table(path, engine=engine))  # type: ignore[arg-type]  # a loop loses the literal
-        except LogError as error:
-            tables.append(str(error))
-    one, other = tables
-    if isinstance(one, str) or isinstance(other, str):
-        assert one == other
-        raise LogError(str(one))
-    same_table(one, other)  # type: ignore[arg-type]  # neither is a message
+    one, other = _read_by(path, "csv"), _read_by(path, "polars")
+    if isinstance(one, Table) and isinstance(other, Table):
+        same_table(one, other)
+        return
+    assert str(one) == str(other)
+    raise LogError(str(one))
+
+
+def _read_by(path: Path, engine: Literal["csv", "polars"]) -> Table | LogError:
+    try:
+        return read_table(path, engine=engine)
+    except LogError as error:
+        return error
 
 
 def _json_lines(data: bytes) -> None:
