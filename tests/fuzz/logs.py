@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Literal
+
+import polars as pl
 
 from rl_diagnose import diagnose, load_run
 from rl_diagnose.adapters.assemble import event_source, table_source
@@ -15,6 +18,7 @@ from rl_diagnose.adapters.readers.event_framing import peek_tags
 from rl_diagnose.adapters.readers.json_lines import read_json_lines
 from rl_diagnose.adapters.readers.mlflow_store import read_mlflow_run
 from rl_diagnose.adapters.readers.monitor import read_monitor
+from rl_diagnose.adapters.readers.parquet import read_parquet
 from rl_diagnose.adapters.readers.points import EventFile, Table
 from rl_diagnose.adapters.readers.trainer_state import read_trainer_state
 from rl_diagnose.adapters.readers.wandb_file import read_wandb_file
@@ -35,6 +39,12 @@ from .target import BINARY, TEXT, Target, written
 __all__ = ["LOGS"]
 
 _LOG = (LogError, UsageError)
+_COMPRESSIONS: tuple[Literal["uncompressed", "snappy", "zstd", "gzip"], ...] = (
+    "uncompressed",
+    "snappy",
+    "zstd",
+    "gzip",
+)
 _STEP_KEYS = ("step", "global_step", "time/total_timesteps", "timesteps_total", "iteration")
 
 
@@ -170,6 +180,20 @@ def _mlflow_seeds() -> list[bytes]:
     ]
 
 
+def _parquet(data: bytes) -> None:
+    _check_table(read_parquet(written("log.parquet", data)))
+
+
+def _parquet_seeds() -> list[bytes]:
+    cells = {"step": [1, 2, 3], "a": [1.0, None, float("nan")], "s": ["x", "y", None], "l": [[1], [2], []]}
+    packed = []
+    for compression in _COMPRESSIONS:
+        stream = io.BytesIO()
+        pl.DataFrame(cells).write_parquet(stream, compression=compression)
+        packed.append(stream.getvalue())
+    return packed
+
+
 # -- Weights & Biases --------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +247,7 @@ LOGS = (
     Target("console", _console_seeds, _console, _LOG),
     Target("monitor", _monitor_seeds, _monitor, _LOG),
     Target("mlflow", _mlflow_seeds, _mlflow, _LOG),
+    Target("parquet", _parquet_seeds, _parquet, _LOG),
     Target("wandb", _wandb_seeds, _wandb, _LOG),
     Target("wandb_records", _wandb_record_seeds, _wandb_records, _LOG),
     Target("run_csv", _run_csv_seeds, _run_csv, (*_LOG, NoReadableRunError)),
