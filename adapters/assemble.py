@@ -17,7 +17,7 @@ from rl_diagnose.signals.run import LogIssue, NonFinite, Semantics, Series, Unma
 from rl_diagnose.signals.taxonomy import is_known_signal, suggest_signal
 
 from .sessions import LogSource, Track, merge_sessions
-from .tagmap import TagRule
+from .tagmap import MAX_SUGGESTIONS, TagRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from .readers.points import EventFile, Table
     from .tagmap import TagMap
 
-__all__ = ["Assembled", "assemble", "event_source", "number_iterations", "table_source", "with_readable_steps"]
+__all__ = [
+    "Assembled",
+    "assemble",
+    "event_source",
+    "number_iterations",
+    "overflown",
+    "table_source",
+    "with_readable_steps",
+]
 
 _SIGNIFICANTLY_NEGATIVE = -1e-6  # a k3 estimate of 0 may round to just below
 _FEW = 0.1  # of the rows may have lost their step; where more have none, the log is written so
@@ -164,7 +172,8 @@ def assemble(
         series[signal] = _series(key, rule, tracks[key], "iterations" if counted >= set(tracks[key].files) else x_axis)
         lags[signal] = tag_map.lag(own)
         if signal == f"raw.{key}" and not tag_map.understands(key):
-            unmapped.append(UnmappedKey(key, ", ".join(tracks[key].files), len(tracks[key]), tag_map.suggest(key)))
+            meant = tag_map.suggest(key) if len(unmapped) < MAX_SUGGESTIONS else None
+            unmapped.append(UnmappedKey(key, ", ".join(tracks[key].files), len(tracks[key]), meant))
     issues += _non_finite_issues(series.values())
     return Assembled(series, lags, tuple(unmapped), tuple(issues))
 
@@ -224,7 +233,7 @@ def _choose(
 
 
 def _series(key: str, rule: TagRule, track: Track, x_axis: XAxis) -> Series:
-    value = _overflown(rule.transform(track.value))
+    value = overflown(rule.transform(track.value))
     finite = np.isfinite(value)
     non_finite = NonFinite()
     if not finite.all():
@@ -268,7 +277,7 @@ def _empty_windows(signal: str, value: NDArray[np.float64]) -> int:
     return int(missing[: numbers[-1]].sum() if numbers.size else missing.sum())
 
 
-def _overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:
+def overflown(value: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values, with infinities for those beyond `_LARGEST`: they are overflows, and no statistic can hold them."""
     return np.where(np.abs(value) > _LARGEST, np.copysign(np.inf, value), value)
 

@@ -12,7 +12,7 @@ from rl_diagnose.errors import UsageError
 from rl_diagnose.signals.run import LogIssue, UnmappedKey
 from rl_diagnose.signals.taxonomy import is_known_signal, signal_specs
 
-from .tagmap import TagRule, Transform
+from .tagmap import MAX_SUGGESTIONS, TagRule, Transform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -116,7 +116,7 @@ def choose_columns(table: Table, names: NameMap, mapping: Mapping[str, str]) -> 
 
 def unmapped_columns(table: Table, columns: Columns, names: NameMap) -> tuple[UnmappedKey, ...]:
     """The columns which are neither a signal nor understood otherwise, each with what it may be."""
-    found = []
+    found: list[UnmappedKey] = []
     for column in columns.rest:
         words = names.words(column)
         counted = names.axis_of(words) is not None and grows(table.numbers[column])
@@ -126,7 +126,9 @@ def unmapped_columns(table: Table, columns: Columns, names: NameMap) -> tuple[Un
         points = int(np.isfinite(table.numbers[column]).sum())
         suggestion = columns.suggestions.get(column)
         if points and (suggestion or not understood):
-            found.append(UnmappedKey(column, table.file, points, suggestion or names.suggest(words)))
+            if suggestion is None and len(found) < MAX_SUGGESTIONS:
+                suggestion = names.suggest(words)
+            found.append(UnmappedKey(column, table.file, points, suggestion))
     return tuple(found)
 
 

@@ -210,7 +210,7 @@ def _value(name: str, raw: object) -> float | int | bool | str | None:
         return None
     try:
         number = float(raw)
-    except ValueError:
+    except (ValueError, OverflowError):  # OverflowError: an integer beyond the range of float64
         return None
     if not math.isfinite(number):
         return None
@@ -293,7 +293,7 @@ def _floats(value: object) -> list[float]:
 
 
 def _whole_numbers(value: object) -> list[int]:
-    return [int(number) for number in _floats(value) if number >= 1]
+    return [int(number) for number in _floats(value) if 1 <= number < math.inf]
 
 
 def _text(value: object) -> str | None:

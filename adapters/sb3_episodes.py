@@ -8,6 +8,8 @@ import numpy as np
 
 from rl_diagnose.signals.run import LogIssue, NonFinite, Semantics, Series
 
+from .assemble import overflown
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -109,7 +111,8 @@ def evaluation_series(evaluations: Evaluations) -> dict[str, Series]:
         if table is None or not table.size:
             continue
         rows = np.asarray(table, np.float64).reshape(len(table), -1)
-        with np.errstate(invalid="ignore"):  # an infinite return makes the mean infinite, and the spread NaN
+        # an infinite return makes the mean infinite, and the spread NaN; one near the end of float64 both infinite
+        with np.errstate(invalid="ignore", over="ignore"):
             value = rows.mean(axis=1) if statistic == "mean" else rows.std(axis=1)
         semantics = Semantics(
             key, evaluations.file, estimator=statistic, window="one evaluation", window_episodes=episodes
@@ -145,7 +148,7 @@ def _series(
     order = np.argsort(step, kind="stable")
     step, value, wall_time = step[order], value[order], wall_time[order]
     last = np.append(np.diff(step) > 0, [True][: step.size])
-    step, value, wall_time = step[last], value[last], wall_time[last]
+    step, value, wall_time = step[last], overflown(value[last]), wall_time[last]
     finite = np.isfinite(value)
     non_finite = NonFinite()
     if not finite.all():

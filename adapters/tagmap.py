@@ -28,8 +28,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["AlgorithmRule", "Prefix", "TagMap", "TagRule", "Transform", "load_tag_map", "named_algorithm"]
+__all__ = [
+    "MAX_SUGGESTIONS",
+    "AlgorithmRule",
+    "Prefix",
+    "TagMap",
+    "TagRule",
+    "Transform",
+    "load_tag_map",
+    "named_algorithm",
+]
 
+MAX_SUGGESTIONS = 200
+"""So many unknown keys of a run are told what they may be: finding that takes too long for keys by the thousand."""
 _CUT = "..."
 _HINT = "compare with docs/add-a-framework.md"
 _TRANSFORM = re.compile(
@@ -144,13 +155,21 @@ class TagMap:
     switches: tuple[tuple[str, str], ...] = ()
     title: str = ""
     _by_key: Mapping[str, tuple[TagRule, ...]] = field(init=False, repr=False, compare=False)
+    _named: frozenset[str] = field(init=False, repr=False, compare=False)
+    _patterns: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _with_pattern: tuple[TagRule, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_key: dict[str, tuple[TagRule, ...]] = {}
         for rule in self.rules:
             for key in (rule.key, *rule.aliases):
                 by_key[key] = (*by_key.get(key, ()), rule)
+        names = (*self.bookkeeping, *(rule.key for rule in self.rules))
         object.__setattr__(self, "_by_key", by_key)
+        # A table of thousands of columns has a map with as many names: looking at each for each takes too long.
+        object.__setattr__(self, "_named", frozenset(names))
+        object.__setattr__(self, "_patterns", tuple(name for name in names if "*" in name))
+        object.__setattr__(self, "_with_pattern", tuple(rule for rule in self.rules if "*" in rule.key))
 
     def split_prefix(self, key: str) -> tuple[Prefix | None, str]:
         """The wrapper's prefix of `key`, if any, and the framework's own part."""
@@ -161,16 +180,15 @@ class TagMap:
 
     def rules_for(self, key: str, algorithm: str | None) -> tuple[TagRule, ...]:
         """Rules that hold for a key (without wrapper prefix) of a run of `algorithm`, in the map's order."""
-        rules = self._by_key.get(key) or tuple(r for r in self.rules if "*" in r.key and _matches(r.key, key))
+        rules = self._by_key.get(key) or tuple(r for r in self._with_pattern if _matches(r.key, key))
         return tuple(rule for rule in rules if rule.holds_for(algorithm))
 
     def understands(self, key: str) -> bool:
         """True for a key, with or without prefix, that the map names: a signal of any algorithm, or bookkeeping."""
         own = self.split_prefix(key)[1]
-        if own in self._by_key or own in self.step_keys:
+        if own in self._by_key or own in self.step_keys or own in self._named or key in self._named:
             return True
-        patterns = (*self.bookkeeping, *(rule.key for rule in self.rules))
-        return any(_matches(pattern, name) for pattern in patterns for name in {own, key})
+        return any(_matches(pattern, name) for pattern in self._patterns for name in {own, key})
 
     def spelling(self, key: str) -> str:
         """`key` in the spelling of its rule: other spellings are joined with it.

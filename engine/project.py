@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["FILE_NAME", "Project", "Suppression", "load_project", "read_project"]
 
 FILE_NAME = "rl-diagnose.toml"
+_MOST_SHOWN = 1e9
 _MAX_BYTES = 1_000_000
 _KEYS = ("rules", "fail-at", "action-space", "tag-maps", "map", "suppress")
 _SUPPRESS_KEYS = ("cause", "runs", "reason", "expires")
@@ -102,7 +103,7 @@ def _table(file: Path) -> dict[str, object]:
         raise UsageError(f"the project file cannot be read: {error.strerror or error}", place=file) from None
     except UnicodeDecodeError:
         raise UsageError("the project file is not UTF-8", place=file, hint="save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: no TOML, or a number with too many digits
         raise UsageError(f"the project file is no TOML: {error}", place=file, hint="mend it or move it away") from None
 
 
@@ -114,7 +115,8 @@ def _project(file: Path, table: object) -> Project:
     if fail_at is not None and (isinstance(fail_at, bool) or not isinstance(fail_at, int | float)):
         raise _wrong(file, "fail-at", "is no number")
     if fail_at is not None and not 0.0 < fail_at <= 1.0:
-        raise _wrong(file, "fail-at", f"{fail_at} is not above 0 and up to 1")
+        shown = "a number of so many digits" if abs(fail_at) > _MOST_SHOWN else fail_at  # Python may refuse to write it
+        raise _wrong(file, "fail-at", f"{shown} is not above 0 and up to 1")
     action_space = table.get("action-space")
     if action_space is not None and not isinstance(action_space, str):
         raise _wrong(file, "action-space", "is no text", 'write for example "discrete:4"')

@@ -149,13 +149,13 @@ def _unique(header: Sequence[str], file: str, issues: list[LogIssue]) -> tuple[s
     taken = set(counts)
     names: list[str] = []
     seen: set[str] = set()
+    next_suffix: Counter[str] = Counter()  # a name that comes thousands of times is not counted up from 2 each time
     for number, name in enumerate(header, start=1):
         base = name or f"column_{number}"
         unique = base
-        suffix = 2
         while unique in seen or (unique != name and unique in taken):
-            unique = f"{base}_{suffix}"
-            suffix += 1
+            unique = f"{base}_{next_suffix[base] + 2}"
+            next_suffix[base] += 1
         seen.add(unique)
         names.append(unique)
     repeated = sorted(name for name, count in counts.items() if count > 1)

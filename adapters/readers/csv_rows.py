@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .cells import is_number, is_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from typing import Literal
 
     from numpy.typing import NDArray
 
     from .csv_layout import Layout
 
-__all__ = ["Rows"]
+__all__ = ["NUMBER_STARTS", "Rows"]
+
+NUMBER_STARTS = frozenset("0123456789+-.")
+"""How a line of numbers begins; one that begins so is taken as another header by nobody."""
 
 _LONG_TABLE = 20  # lines
 _NEARLY_ALL = 0.9
@@ -34,13 +39,17 @@ class Rows:
     length; `kept` counts the rows of data, `exact` those of the header's length, `narrow` shorter ones by their length,
     `torn` those left out because their cells are not where they belong. `first_exact` is the first line of the header's
     length in a long table in which hardly a line has another one; None in other tables. `second_piece` is the line that
-    belongs to the torn one before it.
+    belongs to the torn one before it. The rows may have `most` cells in all, those that are filled up with blanks
+    included: a row of one byte under a header of ten thousand names takes as much memory as a whole one.
     """
 
     layout: Layout
+    path: Path
+    most: int
     header: tuple[str, ...] = field(init=False)
     width: int = field(init=False)
     names: frozenset[str] = field(init=False)
+    columns: set[str] = field(init=False)
     kept: int = 0
     short: int = 0
     long: int = 0
@@ -58,6 +67,7 @@ class Rows:
         self.header = self.layout.header
         self.names = frozenset(self.header)
         self.width = len(self.layout.names)
+        self.columns = set(self.layout.names)
 
     @property
     def misfit(self) -> int | None:
@@ -80,6 +90,7 @@ class Rows:
     def fit(self, cells: list[str], line: int, around: tuple[int, int] = (0, 0)) -> list[str] | None:
         """The cells of a row of data, padded, or shortened by blank cells; None for a blank line, a comment, and a row
         that is too long or torn. `around`: how many cells the lines before and after have (0 where there is none).
+        Raises `LogError` where the table would have too many cells.
         """
         if cells and cells[0].startswith(self.layout.prefix):
             return None
@@ -103,6 +114,11 @@ class Rows:
         elif len(cells) == self.width:
             self.exact += 1
         self.kept += 1
+        if self.kept * len(self.columns) > self.most:
+            fact = (
+                f"{self.kept:,} rows and {len(self.columns):,} columns, nearly all of them blank, are too many to read"
+            )
+            raise LogError(fact, place=self.path, hint="give a table whose rows are as long as its header")
         return cells[: self.width]
 
     def _is_torn(self, cells: Sequence[str], line: int, around: tuple[int, int]) -> bool:
@@ -120,14 +136,15 @@ class Rows:
         return any(place not in texts and is_word(cell, self.layout.separator) for place, cell in enumerate(cells))
 
     def header_again(self, cells: Sequence[str], line: int) -> Literal["same", "other"] | None:
-        """Whether a line is the header once more, or another header: names only, at least half of them known."""
+        """Whether a line is the header once more, or another header: names only, at least half of them known, the first
+        of which does not begin like a number."""
         if not cells or (cells[0].strip() not in self.names and cells[-1].strip() not in self.names):
             return None
         names = tuple(cell.strip() for cell in cells)
         if names == self.header:
             self.repeated.append(line)
             return "same"
-        if len(names) < 2 or len(set(names)) < len(names) or not all(names):
+        if len(names) < 2 or len(set(names)) < len(names) or not all(names) or names[0][0] in NUMBER_STARTS:
             return None
         if any(is_number(name, self.layout.separator) for name in names):
             return None
@@ -135,6 +152,7 @@ class Rows:
             return None
         self.changed.append(line)
         self.header, self.names, self.width = names, frozenset(names), len(names)
+        self.columns.update(names)
         return "other"
 
     def issues(self, file: str) -> list[LogIssue]:

@@ -18,7 +18,7 @@ from rl_diagnose.signals.run import LogIssue
 
 from .cells import column_of_frame, column_of_texts, is_number
 from .csv_layout import find_layout, split_cells, white_split
-from .csv_rows import Rows
+from .csv_rows import NUMBER_STARTS, Rows
 from .points import Table
 from .text_bytes import read_text_bytes
 
@@ -37,8 +37,9 @@ SMALL_BYTES = 3 * 1024 * 1024
 """Up to this size the csv module is faster than importing polars."""
 MAX_QUOTED_BYTES = 128 * 1024 * 1024
 """Largest table with quoted cells: these are read by the csv module, which holds all cells as texts."""
+MOST_BLANK = 2_000_000
+"""Most cells of a table with more cells than bytes, as one has whose rows are shorter than its header."""
 
-_NO_LETTER = b"0123456789+-."
 _LONGEST_CELL = 1 << 30
 
 
@@ -73,7 +74,8 @@ def read_table(
     Further issue codes: ``no_header``, ``no_rows``, ``duplicate_columns``, ``header_repeated``, ``header_changed``,
     ``ragged_rows``, ``damaged_names``, ``unreadable_cells``, ``unbalanced_quotes``, and those of `read_text_bytes`.
 
-    Raises `LogError` when the file cannot be read as text, is empty, or has only rows longer than its header.
+    Raises `LogError` when the file cannot be read as text, is empty, has only rows longer than its header, or has so
+    many rows that are shorter than it that they would not fit into memory.
     """
     text = read_text_bytes(path, head=head)
     layout = find_layout(text.data, path, separator, comment or "#")
@@ -88,11 +90,12 @@ def read_table(
         issues.append(LogIssue("unbalanced_quotes", fact, path.name))
     large = len(body) >= SMALL_BYTES if engine is None else engine == "polars"
     read = None
-    rows = Rows(layout)
+    most = max(MOST_BLANK, len(body))  # a table without gaps has fewer cells than bytes
+    rows = Rows(layout, path, most)
     if large and not quotes and len(layout.names) > 1:
         read = _by_polars(body, layout, rows)
     if read is None:
-        rows = Rows(layout)
+        rows = Rows(layout, path, most)
         read = _by_csv_module(body.decode("utf-8"), layout, rows, quoted=bool(quotes) and quotes % 2 == 0)
     if rows.long and not rows.kept:
         raise LogError(
@@ -116,13 +119,14 @@ def _table(file: str, read: dict[str, _Read], rows: Rows, layout: Layout, issues
     if garbled:
         text = f"{len(garbled)} column names hold control characters ({garbled[0]!r}): these columns were left out"
         issues.append(LogIssue("damaged_names", text, file))
+    unnamed_last = f"column_{len(layout.names)}"
     for name, (column, as_texts) in read.items():
         if name in garbled:
             continue
         if not column.numeric:
             texts[name] = as_texts()
             continue
-        if name not in layout.header and name == f"column_{len(layout.names)}" and not column.filled and rows.kept:
+        if name == unnamed_last and name not in layout.header and not column.filled and rows.kept:
             continue  # a separator at the end of each line makes no column
         numbers[name] = column.numbers
         if column.marks is not None:
@@ -259,8 +263,8 @@ def _rectangular(body: bytes, layout: Layout, rows: Rows, separator: bytes) -> b
     skeleton = body.translate(None, delete=bytes(set(range(256)) - {ord("\n"), ord(separator)}))
     separators = np.diff(np.flatnonzero(np.frombuffer(skeleton, dtype=np.uint8) == ord("\n")), prepend=-1) - 1
     plain = np.zeros(256, dtype=np.bool_)
-    plain[list(_NO_LETTER + (separator if layout.header[:1] != ("",) else b""))] = True
-    plain[ord(layout.prefix[0])] = False
+    plain[[*map(ord, NUMBER_STARTS), *(separator if layout.header[:1] != ("",) else b"")]] = True
+    plain[[*layout.prefix[:1].encode(), *"".join(layout.header[:1])[:1].encode()]] = False
     odd = np.flatnonzero((separators != rows.width - 1) | ~plain[characters[starts]])
     pieces: list[bytes] = []
     done = 0

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
+import warnings
 import zipfile
-import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
+
+from .zip_errors import ZIP_ERRORS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +49,7 @@ def read_evaluations(path: Path) -> Evaluations:
     """Read `timesteps`, `results`, and `ep_lengths` and `successes` where they are.
 
     Arrays of unequal length are cut to the shortest (issue ``unequal_lengths``); arrays that cannot be read are left
-    out (issue ``unreadable_array``).
+    out (issue ``unreadable_array``), as are evaluations at a step that is no finite number (issue ``odd_steps``).
 
     Raises `LogError` when the file is no complete zip archive, or `timesteps` or `results` is missing from it, or
     `timesteps` cannot be read.
@@ -73,12 +76,17 @@ def read_evaluations(path: Path) -> Evaluations:
         listed = ", ".join(f"{name} {count}" for name, count in rows.items())
         text = f"the arrays are not equally long ({listed}): the first {shortest} evaluations are used"
         issues.append(LogIssue("unequal_lengths", text, path.name))
+    known = np.isfinite(steps[:shortest])
+    if not known.all():
+        text = f"{int((~known).sum())} evaluations are at a step that is no finite number: they are left out"
+        issues.append(LogIssue("odd_steps", text, path.name))
+    tables = {name: table[:shortest][known] for name, table in tables.items()}
     return Evaluations(
         file=path.name,
-        timesteps=steps[:shortest],
-        results=tables["results"][:shortest] if "results" in tables else np.empty((shortest, 0)),
-        lengths=tables["ep_lengths"][:shortest] if "ep_lengths" in tables else None,
-        successes=tables["successes"][:shortest] if "successes" in tables else None,
+        timesteps=steps[:shortest][known],
+        results=tables.get("results", np.empty((int(known.sum()), 0))),
+        lengths=tables.get("ep_lengths"),
+        successes=tables.get("successes"),
         issues=tuple(issues),
     )
 
@@ -107,8 +115,7 @@ def _arrays(path: Path) -> tuple[dict[str, NDArray[np.float64]], list[LogIssue],
                     issues.append(LogIssue("unreadable_array", text, path.name))
     except OSError as error:
         raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        # RuntimeError: an encrypted member; NotImplementedError: a compression that Python does not know
+    except ZIP_ERRORS as error:
         raise LogError(
             f"this is no complete npz file ({error})", place=path, hint="the run may have died while saving it"
         ) from None
@@ -119,23 +126,35 @@ class _ObjectArrayError(ValueError):
     """An array of Python objects."""
 
 
+def _header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, order and type of a stored array. NumPy parses its header as Python, whose errors become ValueError."""
+    version = np.lib.format.read_magic(stream)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        with warnings.catch_warnings(action="ignore"):  # a file that Python 2 wrote is as good as others
+            return read_header(stream)
+    except (SyntaxError, tokenize.TokenError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"its header is damaged ({type(error).__name__})") from None
+
+
 def _array(stored: bytes) -> NDArray[np.float64]:
     """A stored numeric array as float64; ValueError for anything else. Sizes are checked before memory is taken."""
     if len(stored) > MAX_MEMBER_BYTES:
         raise ValueError(f"it is larger than {MAX_MEMBER_BYTES // 2**20} MiB")
     stream = io.BytesIO(stored)
-    version = np.lib.format.read_magic(stream)
-    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = read_header(stream)
+    shape, fortran, dtype = _header(stream)
     if dtype.hasobject:
         raise _ObjectArrayError
     if dtype.kind not in "biuf":
         raise ValueError(f"its type {dtype} is not a number")
-    if any(length < 0 for length in shape) or len(shape) > 3:
+    # NumPy's reader of headers takes True for a length
+    if not 1 <= len(shape) <= 3 or any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"its shape {shape} is not that of an evaluation")
     count = math.prod(shape)
     values = stored[stream.tell() :]
     if len(values) < count * dtype.itemsize:
         raise ValueError("it ends too early")
     flat = np.frombuffer(values, dtype, count)
-    return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)
+    # a long double beyond the range of float64 is an infinity, a signalling NaN is a NaN like others
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(flat.reshape(shape, order="F" if fortran else "C"), dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ def read_mlflow_run(folder: Path) -> EventFile:
     """One run folder as points per key; `hparams` are its params, texts that are numbers as numbers.
 
     A metric line is `timestamp_ms value [step [dataset digest]]`; without a step the index of the line is used, with an
-    issue. Raises `LogError` when no metric holds a readable value.
+    issue. A line whose time or step is no finite number is left out, with an issue, too. Raises `LogError` when no
+    metric holds a readable value.
     """
     root = folder / "metrics"
     scalars: dict[str, EventPoints] = {}
@@ -68,7 +70,7 @@ def _metric(path: Path, key: str, issues: list[LogIssue]) -> EventPoints | None:
         stamp = number(parts[0])
         value = number(parts[1]) if len(parts) > 1 else None
         step = number(parts[2]) if len(parts) > 2 else float(index)
-        if stamp is None or value is None or step is None:
+        if value is None or stamp is None or step is None or not math.isfinite(stamp + step):
             bad += 1
             continue
         without_step += len(parts) == 2

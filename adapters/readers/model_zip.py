@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rl_diagnose.errors import LogError
+
+from .zip_errors import ZIP_ERRORS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,8 +56,7 @@ def read_model_zip(path: Path) -> ModelZip:
             system_info = _text(archive, "system_info.txt", members, path)
     except OSError as error:
         raise LogError(f"the file cannot be read: {error.strerror or error}", place=path) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        # RuntimeError: an encrypted member; NotImplementedError: a compression that Python does not know
+    except ZIP_ERRORS as error:
         raise LogError(
             f"this is no complete zip archive ({error})", place=path, hint="the run may have died while saving it"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rl_diagnose.errors import LogError
 from rl_diagnose.signals.run import LogIssue
 
 from .csv_table import read_table
+from .records import number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from .points import Table
 
 __all__ = ["Monitor", "read_monitor"]
+
+_MOST_STEPS = 2.0**53  # as far as float64 counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def read_monitor(path: Path) -> Monitor:
     start, env = head.get("t_start"), head.get("env_id")
     return Monitor(
         file=table.file,
-        t_start=float(start) if isinstance(start, int | float) and not isinstance(start, bool) else None,
+        t_start=_finite(start),
         env_id=env if isinstance(env, str) and env not in ("", "None") else None,
         returns=columns.pop("r")[complete],
         lengths=columns.pop("l")[complete],
@@ -98,6 +102,12 @@ def _head(comment: str) -> dict[str, object]:
     return loaded if isinstance(loaded, dict) else {}
 
 
+def _finite(value: object) -> float | None:
+    """A number that JSON gave, None for everything else: it may hold an infinity, and integers beyond float64."""
+    found = number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return found if found is not None and math.isfinite(found) else None
+
+
 def _as_written(table: Table, name: str) -> NDArray[np.float64]:
     """A column with its infinities; a NaN is a NaN that was written or a blank cell."""
     marks = table.non_finite.get(name)
@@ -107,8 +117,8 @@ def _as_written(table: Table, name: str) -> NDArray[np.float64]:
 def _measured(lengths: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Where a length is one."""
     with np.errstate(invalid="ignore"):
-        whole: NDArray[np.bool_] = np.isfinite(lengths) & (lengths >= 0) & (lengths == np.floor(lengths))
-    return whole
+        count: NDArray[np.bool_] = (lengths >= 0) & (lengths <= _MOST_STEPS) & (lengths == np.floor(lengths))
+    return count
 
 
 def _filled(table: Table, name: str) -> NDArray[np.bool_]:

@@ -20,6 +20,7 @@ __all__ = ["PARQUET_NAMES", "read_parquet"]
 MAX_ROWS = 50_000_000
 MAX_COLUMNS = 10_000
 _HEAD_ROWS = 64
+_SHOWN = 200
 PARQUET_NAMES = r"(?!completions_\d+\.).*\.(parquet|pq)"
 """Names (in lower case) of files that may be logs; TRL's ``completions_<step>.parquet`` hold texts."""
 
@@ -44,8 +45,10 @@ def read_parquet(path: Path, *, head: int | None = None) -> Table:
         if len(lazy.collect_schema()) > MAX_COLUMNS:
             raise LogError(f"the file has more than {MAX_COLUMNS:,} columns", place=path, hint="give those of the run")
         frame = lazy.head(_HEAD_ROWS).collect() if head is not None else lazy.collect()
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise LogError(f"the Parquet file is damaged: {str(error).splitlines()[0]}", place=path) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        # PanicException, which is no PolarsError: damage that polars takes for a mistake of its own
+        reason = str(error).partition("\n")[0][:_SHOWN]
+        raise LogError(f"the Parquet file is damaged: {reason}", place=path) from None
     if frame.height > MAX_ROWS:
         raise LogError(f"the file has more than {MAX_ROWS:,} rows", place=path, hint="give a thinned-out log")
     numbers, non_finite, texts = {}, {}, {}

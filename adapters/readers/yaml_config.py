@@ -24,6 +24,7 @@ MAX_NODES = 200_000
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is absent from some builds of PyYAML
 _PYTHON = "tag:yaml.org,2002:python/"
 _SCALARS = re.compile(r"(?:str|unicode|bytes|int|long|float|bool|none)$")
+_SHOWN = 40
 _ORDERED = "object/apply:collections.OrderedDict"
 
 
@@ -117,6 +118,16 @@ def _pairs(items: list[Any]) -> object:
     return {str(key): value for key, value in pairs}
 
 
+def _number_or_truth(loader: Any, node: yaml.Node) -> object:
+    """A number or boolean by PyYAML's own constructor, which lets Python's errors out for one that is none."""
+    kind = node.tag.rpartition(":")[2]
+    try:
+        return getattr(_SafeLoader, f"construct_yaml_{kind}")(loader, node)
+    except (LookupError, OverflowError):
+        problem = f"'{str(node.value)[:_SHOWN]}' is no {kind}"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
 def _text(loader: Any, node: yaml.ScalarNode) -> object:
     return loader.construct_scalar(node)
 
@@ -128,5 +139,7 @@ def _unknown(loader: Any, suffix: str, node: yaml.Node) -> object:
 _PlainLoader.add_multi_constructor(_PYTHON, _plain)
 _PlainLoader.add_multi_constructor("!", _unknown)
 _PlainLoader.add_multi_constructor("tag:", _unknown)
+for _kind in ("bool", "int", "float"):
+    _PlainLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _number_or_truth)
 _PlainLoader.add_constructor("tag:yaml.org,2002:timestamp", _text)
 _PlainLoader.add_constructor("tag:yaml.org,2002:binary", _text)

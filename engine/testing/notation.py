@@ -144,7 +144,9 @@ def _points(match: re.Match[str], times: int) -> NDArray[np.float64]:
     by = float(match["by"] or 0.0)
     with np.errstate(over="ignore"):
         if match["operator"] == "*":
-            return np.asarray(start * by**steps, dtype=np.float64)
+            return np.asarray(
+                start * by**steps if start else 0.0 * steps, dtype=np.float64
+            )  # 0 stays 0 however it grows
         return np.asarray(start + (-by if match["operator"] == "-" else by) * steps, dtype=np.float64)
 
 
@@ -153,6 +155,8 @@ def _with_noise(value: NDArray[np.float64], noise: tuple[float, bool] | None, se
         return value
     size, relative = noise
     draws = np.random.default_rng(zlib.crc32(seed.encode("utf-8"))).normal(size=value.size)
-    scale = size / 100 * np.abs(value) if relative else np.full(value.size, size)
     finite = np.isfinite(value)
-    return np.where(finite, value + np.where(finite, scale, 0.0) * draws, value)
+    known = np.where(finite, value, 0.0)
+    with np.errstate(over="ignore"):
+        scale = size / 100 * np.abs(known) if relative else np.full(value.size, size)
+        return np.where(finite, known + scale * draws, value)

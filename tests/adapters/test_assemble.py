@@ -12,7 +12,7 @@ import pytest
 from rl_diagnose.adapters.assemble import Assembled, assemble, number_iterations, table_source
 from rl_diagnose.adapters.readers.points import Table
 from rl_diagnose.adapters.sessions import LogSource
-from rl_diagnose.adapters.tagmap import TagMap, load_tag_map
+from rl_diagnose.adapters.tagmap import MAX_SUGGESTIONS, TagMap, load_tag_map
 from rl_diagnose.errors import UsageError
 from rl_diagnose.logs.adapter import ReadOptions
 
@@ -269,3 +269,10 @@ def test_values_beyond_all_floats_of_training_are_infinite(tag_map: TagMap) -> N
     np.testing.assert_array_equal(series.value, [1.0, np.nan, np.nan])
     assert (series.non_finite.positive_inf, series.non_finite.negative_inf) == (1, 1)
     assert series.non_finite.first_step == 1.0
+
+
+def test_of_thousands_of_unknown_keys_the_first_are_told_what_they_may_be(tag_map: TagMap) -> None:
+    keys = [f"train/neg_entropy{i:04}" for i in range(3000)]
+    found = read(tag_map, columns(**dict.fromkeys(keys, (1.0, 2.0, 3.0))))
+    assert [key.key for key in found.unmapped] == keys
+    assert [key.suggestion is not None for key in found.unmapped] == [i < MAX_SUGGESTIONS for i in range(3000)]

@@ -389,6 +389,24 @@ def test_rows_below_another_header_are_read_by_it(tmp_path: Path, engine: Engine
     assert _codes(table) == ["header_changed"]
 
 
+def test_a_header_that_begins_with_a_number_is_known_when_it_comes_again(tmp_path: Path, engine: Engine) -> None:
+    found = read_table(_write(tmp_path, "90th,step\n1,2\n90th,step\n3,4\n"), engine=engine)
+    assert found.numbers["90th"].tolist() == [1, 3]
+    assert _codes(found) == ["header_repeated"]
+
+
+def test_words_below_a_header_are_no_other_header_when_they_begin_with_a_number(tmp_path: Path, engine: Engine) -> None:
+    found = read_table(_write(tmp_path, "a,step\n1,2\n3rd,step\n3,4\n"), engine=engine)
+    assert found.texts["a"] == ("1", "3rd", "3")
+    assert "header_changed" not in _codes(found)
+
+
+def test_rows_too_short_for_their_header_do_not_fill_the_memory(tmp_path: Path, engine: Engine) -> None:
+    header = ",".join(f"c{i}" for i in range(5000))
+    with pytest.raises(LogError, match=r"401 rows and 5,000 columns, nearly all of them blank"):
+        read_table(_write(tmp_path, header + "\n" + "1\n" * 20_000), engine=engine)
+
+
 def test_rows_of_other_lengths(tmp_path: Path, engine: Engine) -> None:
     table = read_table(_write(tmp_path, "a,b,c\n1,2,3\n4,5\n6,7,8,9\n10,11,12\n"), engine=engine)
 

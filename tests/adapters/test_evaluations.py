@@ -216,3 +216,19 @@ def test_evaluations_with_successes(shared: Path) -> None:
 
     assert found.successes is not None
     assert found.successes.shape == (4, 20)
+
+
+def test_evaluations_at_no_step_are_left_out_of_every_array(tmp_path: Path) -> None:
+    found = read_evaluations(
+        _write(tmp_path, timesteps=[1.0, np.nan, 3.0], results=[[1.0], [2.0], [3.0]], ep_lengths=[[4], [5], [6]])
+    )
+    assert (found.timesteps.tolist(), found.results.tolist()) == ([1, 3], [[1], [3]])
+    assert found.lengths is not None
+    assert found.lengths.tolist() == [[4], [6]]
+    assert [issue.code for issue in found.issues] == ["odd_steps"]
+
+
+def test_results_that_are_one_number_are_left_out(tmp_path: Path) -> None:
+    found = read_evaluations(_write(tmp_path, timesteps=[1, 2], results=5.0))
+    assert found.results.shape == (2, 0)
+    assert [issue.code for issue in found.issues] == ["unreadable_array"]

@@ -109,7 +109,7 @@ def test_episodes_without_a_return_still_took_their_steps(tmp_path: Path) -> Non
     assert monitor.left_out.tolist() == [[1, 6, 2]]
 
 
-@pytest.mark.parametrize("length", ["&", "", "7.5", "-7"])
+@pytest.mark.parametrize("length", ["&", "", "7.5", "-7", "nan", "inf", "1e300"])
 def test_an_episode_without_a_length_says_from_where_on_steps_are_too_low(tmp_path: Path, length: str) -> None:
     monitor = read_monitor(_write(tmp_path, f"r,l,t\n1,5,1\n2,{length},2\n3,7,3\n4,8,4\n5,9,5\n"))
 
@@ -124,3 +124,8 @@ def test_lines_that_are_left_out_may_have_been_episodes(tmp_path: Path) -> None:
 
     assert monitor.returns.tolist() == [1, 3]
     assert [issue.code for issue in monitor.issues] == ["ragged_rows", "episodes_missing"]
+
+
+@pytest.mark.parametrize("start", ["Infinity", "NaN", "true", "1" + "0" * 400])
+def test_a_start_that_is_no_time_is_none(tmp_path: Path, start: str) -> None:
+    assert read_monitor(_write(tmp_path, f'#{{"t_start": {start}}}\nr,l,t\n1,5,1\n')).t_start is None

@@ -75,10 +75,15 @@ class Collector:
         for name, number in sorted(self._ids.items(), key=lambda item: self._first[item[1]]):
             parts, self._parts[number] = self._parts[number], []
             if parts:
-                scalars[name] = EventPoints(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+                scalars[name] = EventPoints(*(_quiet(np.concatenate(column)) for column in zip(*parts, strict=True)))
         return ScanResult(
             size, self.records, scalars, _joined(self._gaps), self.truncated, tuple(sorted(self._contexts))
         )
+
+
+def _quiet(values: Floats) -> Floats:
+    """The values with signalling NaNs made quiet: whoever adds to one later would be warned of an invalid value."""
+    return values * 1.0 if np.isnan(values).any() else values
 
 
 def _joined(gaps: list[Gap]) -> tuple[Gap, ...]:
