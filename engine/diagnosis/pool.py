@@ -1,7 +1,7 @@
 """A sweep shared by several processes: slices of its runs are handed out, and the answers put in order.
 
-A process that dies takes its slice with it. When all else is done, each run of such a slice is tried once more, alone
-in the only process; nothing is lost, and nothing is told twice.
+A process that dies takes its slice with it. When all else is done, each run of such a slice is tried again, alone in
+the only process: memory may have been short for several. Nothing is lost, and nothing is told twice.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["diagnose_in_processes"]
 
 _LISTENS_EVERY = 0.5  # seconds; on Windows Ctrl-C is not noticed while waiting
+_TRIES = 2  # of a run whose slice was lost, since another run may be why
 _DONE = Unavailable("there is nothing left to do")
 
 
@@ -41,17 +42,17 @@ def diagnose_in_processes(
 ) -> tuple[tuple[RunDiagnosis, ...], list[str]]:
     """Read and diagnose the runs, with remarks on how that went; the answers are those of `diagnose_found`.
 
-    `progress` is told (runs done, runs in all). A run whose process dies twice is unreadable. Raises the error of the
-    first run that ended in one. What no process can be started for, this one does.
+    `progress` is told (runs done, runs in all). A run that kills its process twice while it is alone there is
+    unreadable. Raises the error of the first run that ended in one. What no process can be started for, this one does.
     """
     sweep = _Sweep(sources, study, progress)
     size = slice_size(len(sources), processes)
-    slices = deque(range(len(sources))[i : i + size] for i in range(0, len(sources), size))
-    sweep.share(slices, processes)
-    sweep.share(deque(range(i, i + 1) for i in sweep.lost()), 1)
+    sweep.share(deque(range(len(sources))[i : i + size] for i in range(0, len(sources), size)), processes)
+    for _ in range(_TRIES):
+        sweep.share(deque(range(i, i + 1) for i in sweep.lost()), 1)
     if sweep.errors:
         raise sweep.errors[min(sweep.errors)]
-    return sweep.result([i for part in slices for i in part])
+    return sweep.result()
 
 
 class _Sweep:
@@ -95,8 +96,9 @@ class _Sweep:
         """Runs whose process died; of those behind the first error nobody needs to know."""
         return sorted(i for i in self.deaths if not self.errors or i < min(self.errors))
 
-    def result(self, left: Sequence[int]) -> tuple[tuple[RunDiagnosis, ...], list[str]]:
-        """All answers in order, and remarks. The runs that are `left` are diagnosed by this process."""
+    def result(self) -> tuple[tuple[RunDiagnosis, ...], list[str]]:
+        """All answers in order, and remarks. What is left, this process does."""
+        left = [i for i in range(len(self.sources)) if i not in self.answers and i not in self.deaths]
         here = diagnose_found([self.sources[i] for i in left], self.study)
         for i, answer in zip(left, here, strict=True):
             self._add(i, answer)
