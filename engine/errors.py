@@ -64,3 +64,7 @@ class RulebookError(RlDiagnoseError):
 
     def __str__(self) -> str:
         return "\n\n".join(problem.render() for problem in self.problems)
+
+    def __reduce__(self) -> tuple[type[RulebookError], tuple[tuple[Problem, ...]]]:
+        # By itself it would be made again of its text (a run may be diagnosed by another process).
+        return type(self), (self.problems,)

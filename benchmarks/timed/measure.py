@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Goal", "Row", "child_cpu_seconds", "cpu_seconds", "peak_megabytes"]
+__all__ = ["Goal", "Row", "child_cpu_seconds", "cpu_seconds", "peak_megabytes", "wall_seconds"]
 
 # what getrusage tells of a new process is at least what its parent had; Linux has the figure of the process alone
 _PEAK = """
@@ -97,6 +97,18 @@ def child_cpu_seconds(methods: Mapping[str, Callable[[], object]], *, rounds: in
             method()
             end = getrusage(RUSAGE_CHILDREN)
             taken[name].append(end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def wall_seconds(methods: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
+    """Median time on the clock of one call of each method, in seconds: for what other processes do, and waiting. Other
+    work on the machine counts too, so only ratios say something."""
+    taken: dict[str, list[float]] = {name: [] for name in methods}
+    for _ in range(rounds):
+        for name, method in methods.items():
+            begin = time.perf_counter()
+            method()
+            taken[name].append(time.perf_counter() - begin)
     return {name: statistics.median(times) for name, times in taken.items()}
 
 

@@ -13,12 +13,12 @@ from rl_diagnose.rules.needs import required_features
 
 from .event_files import read_with_tbparse
 from .event_logs import write_event_file
-from .measure import Goal, Row, cpu_seconds
+from .measure import Goal, Row, cpu_seconds, wall_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["TAGS", "feature_rows", "sweep_rows"]
+__all__ = ["TAGS", "feature_rows", "jobs_rows", "sweep_rows"]
 
 TAGS = (
     "rollout/ep_len_mean", "rollout/ep_rew_mean", "time/fps", "train/approx_kl", "train/clip_fraction",
@@ -55,6 +55,24 @@ def sweep_rows(*, quick: bool) -> Iterator[Row]:
     }
     name = f"sweep, {runs} runs, {len(TAGS)} × {POINTS}"
     yield Row(name, f"{1e3 * seconds['ours'] / runs:.1f} ms/run", ratios, goals)
+
+
+def jobs_rows(*, quick: bool) -> Iterator[Row]:
+    """A sweep shared by two processes against one, on the clock, their start included."""
+    runs = 60 if quick else 800
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        files = _write(Path(folder), runs)
+        diagnose(files[0].parent)
+        seconds = wall_seconds(
+            {"one": lambda: diagnose(folder, jobs=1), "two": lambda: diagnose(folder, jobs=2)}, rounds=3 if quick else 5
+        )
+    name = "× the time of --jobs 1"
+    # Two of two cores; what is not shared (finding the runs, taking the answers) leaves about two thirds.
+    goals = {} if quick else {name: Goal(0.75, at_most=True, met_yet=False)}
+    yield Row(
+        f"sweep with --jobs 2, {runs} runs", f"{1e3 * seconds['two'] / runs:.1f} ms/run",
+        {name: seconds["two"] / seconds["one"]}, goals,
+    )  # fmt: skip
 
 
 def feature_rows(*, quick: bool) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .parser import COMMANDS, Parser, add_common, add_paths, add_reading, probability
+from .parser import COMMANDS, Parser, add_common, add_paths, add_reading, number_of_jobs, probability
 
 TYPE_CHECKING = False  # importing `typing` costs as much as parsing the command line
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _EXAMPLES = """\
 examples:
   rl-diagnose runs/PPO_3                          one run: a summary
   rl-diagnose runs/                               many runs: a table, worst first
+  rl-diagnose sweep/ --jobs 4                     thousands of runs, shared by 4 processes
   rl-diagnose --logdir runs/PPO_3 --output report.html   curves to zoom into, one file, no network
   rl-diagnose results.csv --map score=reward.train
   tail -n 2000 train.log | rl-diagnose -          what a training script printed
@@ -61,6 +62,10 @@ def parser() -> Parser:
     options.add_argument(
         "--baseline", metavar="RUN_OR_DIR",
         help="a run that is known to be good, or a folder of such runs: returns and settings are compared with it",
+    )  # fmt: skip
+    options.add_argument(
+        "-j", "--jobs", type=number_of_jobs, metavar="N",
+        help="processes that share the runs; auto: one a core (default: as many as pay for this many runs)",
     )  # fmt: skip
     options.add_argument("--format", choices=FORMATS, help="default: rich, or what the name of --output says")
     options.add_argument(
@@ -116,6 +121,7 @@ def run(options: argparse.Namespace) -> int:
             tag_maps=[*options.tag_map, *project.tag_maps],
             suppressions=project.suppressions,
             baseline=options.baseline,
+            jobs=options.jobs,
             progress=progress,
         )
     if options.fail_at is None:

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
 
-__all__ = ["COMMANDS", "Parser", "add_common", "add_paths", "add_reading", "parse", "parsers", "probability"]
+__all__ = [
+    "COMMANDS",
+    "Parser",
+    "add_common",
+    "add_paths",
+    "add_reading",
+    "number_of_jobs",
+    "parse",
+    "parsers",
+    "probability",
+]
 
 COMMANDS = {
     "diagnose": "say what went wrong, why, and which knob to turn (the default)",
@@ -117,6 +127,15 @@ def probability(text: str) -> float:
     if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a probability above 0 and up to 1")
     return value
+
+
+def number_of_jobs(text: str) -> int:
+    """The type of `--jobs`; 0 is one a core."""
+    if text == "auto":
+        return 0
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, or auto for one a core")
+    return int(text)
 
 
 def _module(words: list[str]) -> tuple[str, list[str]]:

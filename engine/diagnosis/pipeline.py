@@ -1,35 +1,33 @@
-"""From paths to a `Diagnosis`: read, extract features, apply the rulebooks, judge. Many runs go through together."""
+"""From paths to a `Diagnosis`: find the runs, have them read and judged, and say what holds for all of them."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..features.derived import RunSignals
 from ..rules.book import Book
-from ..rules.library import default_books_for, library_problems, load_book
-from .assess import assess
+from ..rules.library import library_problems, load_book
 from .baseline import Baseline, read_baseline
-from .conclude import conclude
-from .model import Diagnosis, RunDiagnosis
-from .reading import Unreadable, load_run, locate, read_options, read_runs
+from .jobs import processes_for
+from .model import Diagnosis
+from .reading import load_run, locate, read_options
 from .suppressing import suppression_notes
 from .sweep import associations
-from .values import configuration
+from .together import BATCH, Study, default_books, diagnose_found, diagnose_together
 from .verdict import FINDING_AT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..project import Suppression
     from ..signals.run import ActionSpace, Run
+    from .jobs import Jobs
+    from .model import BookRef, RunDiagnosis
 
-__all__ = ["default_books", "diagnose", "diagnose_run", "diagnose_runs", "load_run"]
+__all__ = ["BATCH", "default_books", "diagnose", "diagnose_run", "diagnose_runs", "load_run"]
 
-# Runs held in memory at a time; the working set of a batch should stay small.
-BATCH = 64
 PathLike = str | os.PathLike[str]
 
 
@@ -43,6 +41,7 @@ def diagnose(
     tag_maps: Sequence[PathLike] = (),
     suppressions: Sequence[Suppression] = (),
     baseline: PathLike | Baseline | None = None,
+    jobs: Jobs = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Read all runs below `path` (or several paths) and say what went wrong in each.
@@ -53,6 +52,10 @@ def diagnose(
     one's own. `baseline` is a run, or a folder of runs, that is known to be good: returns and settings are compared
     with it. `suppressions` are the findings that count for nothing, as of today (UTC). `progress` is told (runs read,
     runs in all).
+
+    `jobs` is how many processes share the runs: a number, ``"auto"`` or 0 for one a core, None for one a core where
+    there is enough to read. The answer is the same. They are interpreters of their own which import this package
+    and nothing else of the program: a script needs no ``if __name__ == "__main__"`` for them.
 
     Runs that were found but cannot be read are part of the answer, with verdict ``unreadable``. Raises `UsageError` for
     a path that does not exist or an option that cannot be meant, `NoReadableRunError` where no log is found,
@@ -66,28 +69,18 @@ def diagnose(
         baseline = read_baseline(os.fspath(baseline), options, maps)
     located = locate(paths, maps)
     now = datetime.now(UTC)
-    results: dict[int, RunDiagnosis] = {}
-    batch: dict[int, Run] = {}
-    for i, read in enumerate(read_runs(located.sources, options, progress)):
-        if isinstance(read, Unreadable):
-            results[i] = RunDiagnosis(read.id, read.path, "unreadable", read.reason)
-            continue
-        batch[i] = read if baseline is None else baseline.compared(read)
-        if len(batch) == BATCH:
-            results.update(
-                zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True)
-            )
-            batch = {}
-    results.update(zip(batch, _diagnose_runs(list(batch.values()), chosen, suppressions, now.date()), strict=True))
-    runs = tuple(results[i] for i in sorted(results))
-    spoke = {book for run in runs for book in run.rulebooks}
-    remarks = [_deprecation(book) for book in chosen or () if book.status == "deprecated"]
-    if suppressions:
-        used = [load_book(f"{book.id}@{book.version}") for book in spoke] if chosen is None else chosen
-        remarks += suppression_notes(used, suppressions, now.date())
+    study = Study(options, chosen, baseline, tuple(suppressions), now.date())
+    processes = processes_for(jobs, located.sources)
+    remarks: list[str] = []
+    if processes > 1:
+        from .pool import diagnose_in_processes
+
+        runs, remarks = diagnose_in_processes(processes, located.sources, study, progress)
+    else:
+        runs = tuple(diagnose_found(located.sources, study, progress))
     return Diagnosis(
         path=", ".join(paths),
-        rulebooks=tuple(sorted(spoke, key=lambda book: (book.id, book.version, book.sha256))),
+        rulebooks=tuple(sorted(_spoke(runs), key=lambda book: (book.id, book.version, book.sha256))),
         runs=runs,
         created=now.isoformat(timespec="seconds"),
         suppressed=sum((c.probability or 0.0) >= FINDING_AT for run in runs for c in run.suppressed_findings),
@@ -95,6 +88,7 @@ def diagnose(
             *located.notes,
             *(baseline.notes if baseline is not None else ()),
             *remarks,
+            *_remarks(study, runs),
             *(problem.render() for problem in library_problems()),
         ),
         associations=associations(runs),
@@ -110,26 +104,24 @@ def diagnose_runs(
     runs: Sequence[Run], books: Sequence[Book] | None = None, suppressions: Sequence[Suppression] = ()
 ) -> list[RunDiagnosis]:
     """Diagnose runs together, in their order; the answer for a run does not depend on the others."""
-    return _diagnose_runs(runs, books, suppressions, datetime.now(UTC).date())
+    return diagnose_together(runs, books, suppressions, datetime.now(UTC).date())
 
 
-def _diagnose_runs(
-    runs: Sequence[Run], books: Sequence[Book] | None, suppressions: Sequence[Suppression], today: date
-) -> list[RunDiagnosis]:
-    groups: dict[tuple[str, ...], tuple[tuple[Book, ...], list[int]]] = {}
-    for i, run in enumerate(runs):
-        chosen = tuple(books) if books is not None else default_books(run)
-        groups.setdefault(tuple(f"{b.id}@{b.sha256}" for b in chosen), (chosen, []))[1].append(i)
-    results: dict[int, RunDiagnosis] = {}
-    for chosen, members in groups.values():
-        concluded = _diagnose_group([runs[i] for i in members], chosen, suppressions, today)
-        results.update(zip(members, concluded, strict=True))
-    return [results[i] for i in range(len(runs))]
+def _spoke(runs: Sequence[RunDiagnosis]) -> set[BookRef]:
+    return {book for run in runs for book in run.rulebooks}
 
 
-def _deprecation(book: Book) -> str:
-    instead = f"; use '{book.replaced_by}'" if book.replaced_by else ""
-    return f"the rulebook '{book.id}' {book.version} is deprecated{instead}"
+def _remarks(study: Study, runs: Sequence[RunDiagnosis]) -> Iterator[str]:
+    """What is odd about the books that were asked for, and about the suppressions."""
+    for book in study.books or ():
+        if book.status == "deprecated":
+            instead = f"; use '{book.replaced_by}'" if book.replaced_by else ""
+            yield f"the rulebook '{book.id}' {book.version} is deprecated{instead}"
+    if study.suppressions:
+        used = study.books
+        if used is None:
+            used = tuple(load_book(f"{book.id}@{book.version}") for book in _spoke(runs))
+        yield from suppression_notes(used, study.suppressions, study.today)
 
 
 def _books(rulebooks: str | Sequence[str | os.PathLike[str] | Book] | None) -> tuple[Book, ...] | None:
@@ -137,16 +129,3 @@ def _books(rulebooks: str | Sequence[str | os.PathLike[str] | Book] | None) -> t
         return None
     asked = [rulebooks] if isinstance(rulebooks, str) else list(rulebooks)
     return tuple(one if isinstance(one, Book) else load_book(os.fspath(one)) for one in asked)
-
-
-def default_books(run: Run) -> tuple[Book, ...]:
-    return tuple(load_book(name) for name in default_books_for(run.algorithm, run.framework, run.action_space.kind))
-
-
-def _diagnose_group(
-    runs: Sequence[Run], books: Sequence[Book], suppressions: Sequence[Suppression], today: date
-) -> list[RunDiagnosis]:
-    configs = [configuration(run) for run in runs]
-    signals = [RunSignals(run) for run in runs]
-    assessments = [assess(book, runs, configs, signals) for book in books]
-    return [conclude(run, row, assessments, suppressions, today=today) for row, run in enumerate(runs)]

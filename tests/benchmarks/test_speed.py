@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 import speed
 from timed import event_files, sweeps
 from timed.event_logs import LAYOUTS, write_event_file
-from timed.measure import Goal, Row, child_cpu_seconds, cpu_seconds, peak_megabytes
+from timed.measure import Goal, Row, child_cpu_seconds, cpu_seconds, peak_megabytes, wall_seconds
 
 from rl_diagnose.adapters.readers.event_files import read_event_file
 
@@ -129,6 +130,19 @@ def test_the_rows_on_features_have_their_goal() -> None:
     (row,) = sweeps.feature_rows(quick=True)
     assert row.ratios["ms"] > 0
     assert row.goals["ms"].bound == 0.5
+
+
+def test_time_on_the_clock_counts_waiting() -> None:
+    seconds = wall_seconds({"waits": lambda: time.sleep(0.05), "quick": lambda: None}, rounds=3)
+    assert seconds["waits"] >= 0.05 > seconds["quick"]
+
+
+def test_the_row_on_jobs_has_a_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(sweeps, "diagnose", lambda _path, jobs=0: asked.append(jobs))
+    (row,) = sweeps.jobs_rows(quick=True)
+    assert asked == [0, 1, 2, 1, 2, 1, 2]
+    assert set(row.ratios) == {"× the time of --jobs 1"}
 
 
 def test_the_files_of_a_sweep_are_read_as_runs_of_stable_baselines(tmp_path: Path) -> None:

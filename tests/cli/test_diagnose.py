@@ -149,6 +149,24 @@ def test_a_reader_that_goes_away_is_no_error(example: Path) -> None:
     assert program.returncode == 141
 
 
+def test_several_processes_say_the_same(command: Command, several: Path) -> None:
+    reports = [
+        json.loads(command(several, "--format", "json", *words).out) for words in ((), ("--jobs", "2"), ("-j", "auto"))
+    ]
+    for report in reports:
+        del report["created"]
+    assert reports[0] == reports[1] == reports[2]
+
+
+@pytest.mark.parametrize(("number", "fact"), [("-1", "number of processes"), ("two", "auto"), ("1000", "say 1 to 256")])
+def test_a_number_of_processes_that_cannot_be_meant_is_named(
+    command: Command, several: Path, number: str, fact: str
+) -> None:
+    done = command(several, f"--jobs={number}")
+    assert done.code == 2
+    assert fact in done.err
+
+
 def test_interrupting_is_quiet(command: Command, example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
