@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from rl_diagnose.errors import UsageError
 from rl_diagnose.signals.run import LogIssue, UnmappedKey
+from rl_diagnose.signals.spelling import closest
 from rl_diagnose.signals.taxonomy import is_known_signal, signal_specs
 
 from .tagmap import MAX_SUGGESTIONS, TagRule, Transform
@@ -154,14 +154,14 @@ def _checked(mapping: Mapping[str, str], table: Table, names: NameMap) -> dict[s
                 raise UsageError(f"the column '{column}' holds words ('{example[:40]}'), not numbers", place=place)
         elif column not in table.numbers:
             columns = [*table.numbers, *table.texts]
-            close = difflib.get_close_matches(column, columns, n=1, cutoff=0.6)
-            hint = f"did you mean {close[0]}?" if close else f"its columns are {', '.join(columns[:12])}"
+            close = closest(column, columns)
+            hint = f"did you mean {close}?" if close else f"its columns are {', '.join(columns[:12])}"
             raise UsageError(f"{table.file} has no column '{column}'", place=place, hint=hint)
         derived = signal_specs()[target].sources if target in signal_specs() else ()
         if derived:
             raise UsageError(f"{target} is computed, not read", place=place, hint=f"map {' or '.join(derived)} instead")
         if target not in TARGETS and not is_known_signal(target):
-            meant = names.suggest_target(target) or next(iter(difflib.get_close_matches(target, TARGETS, n=1)), None)
+            meant = names.suggest_target(target) or closest(target, TARGETS)
             hint = f"did you mean {meant}?" if meant else f"give a signal id or one of {', '.join(TARGETS)}"
             raise UsageError(f"'{target}' is not a signal", place=place, hint=hint)
         other = next((c for c, t in given.items() if t == target and target != "ignore"), None)

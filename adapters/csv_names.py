@@ -29,6 +29,7 @@ _PATH = re.compile(r"\s*[/:]\s*|(?<=[a-z])\.(?=[a-z])", re.IGNORECASE)
 _SMALLEST_WINDOW = 10
 _LITERAL = "="
 _ALIKE = 0.75
+_LONGEST = 200  # characters of a word; comparing takes time that grows with the square
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class NameMap:
 @cache
 def _likeness(word: str, other: str) -> float:
     """How alike two words are spelled, 0…1."""
-    return difflib.SequenceMatcher(None, word, other).ratio()
+    return difflib.SequenceMatcher(None, word, other).ratio() if len(word) <= _LONGEST else 0.0
 
 
 @cache

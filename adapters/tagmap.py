@@ -5,7 +5,6 @@ A key of a tag map is the framework's own name; ``*`` stands for any text betwee
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +14,7 @@ import yaml
 
 from rl_diagnose.errors import LogError, UsageError
 from rl_diagnose.signals.run import XAxis
+from rl_diagnose.signals.spelling import closest
 from rl_diagnose.signals.taxonomy import hyperparameters, is_known_signal, suggest_hyperparameter, suggest_signal
 
 from .readers.yaml_config import read_yaml_config
@@ -235,9 +235,9 @@ class TagMap:
         """The signal that an unknown key most resembles, for did-you-mean; None when nothing is close."""
         own = self.split_prefix(key)[1].lower()
         known = {name.lower(): rules[0].signal for name, rules in self._by_key.items()}
-        close = difflib.get_close_matches(own, known, n=1, cutoff=0.8)
-        if close:
-            return known[close[0]]
+        close = closest(own, known, likeness=0.8)
+        if close is not None:
+            return known[close]
         leaves = {name.rpartition("/")[2]: signal for name, signal in known.items()}
         leaf = own.rpartition("/")[2]
         if leaf in leaves:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
+
+from rl_diagnose.signals.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,8 +98,8 @@ def _fields(
     names = (*known, *others)
     for name, value in entry.items():
         if name not in names:
-            close = difflib.get_close_matches(str(name)[:60], names, n=1)
-            also = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"
+            close = closest(str(name), names)
+            also = f"did you mean '{close}'?" if close else f"known are {', '.join(names)}"
             raise ValueError(f"{place}there is no field '{name!s:.60}': {also}")
         if name in known and not _is(value, known[str(name)]):
             quote = "; put numbers, dates and yes/no in quotes" if known[str(name)] in (_TEXT, _TEXTS) else ""

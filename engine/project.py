@@ -21,13 +21,13 @@ counts. It holds
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import UsageError
+from .signals.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,8 +170,8 @@ def _suppression(file: Path, number: int, entry: object) -> Suppression:
 def _known(file: Path, table: Mapping[str, object], keys: tuple[str, ...], place: str | None = None) -> None:
     for key in table:
         if key not in keys:
-            close = difflib.get_close_matches(key, keys, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(keys)}"
+            close = closest(key, keys)
+            hint = f"did you mean '{close}'?" if close else f"known are {', '.join(keys)}"
             raise UsageError(f"unknown key '{key}'" + (f" in {place}" if place else ""), place=file, hint=hint)
 
 

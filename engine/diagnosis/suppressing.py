@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import RulebookError
 from ..rules.library import list_books, load_book
+from ..signals.spelling import closest
 from .model import Suppressed
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ def _notes(one: Suppression, books: Sequence[Book], today: dt.date) -> Iterator[
     if cause is None:
         everywhere = {c.id for book in _installed() for c in book.causes} | set(causes)
         if one.cause not in everywhere:
-            close = difflib.get_close_matches(one.cause, sorted(everywhere), n=1)
-            hint = f" (did you mean '{close[0]}'?)" if close else ""
+            close = closest(one.cause, sorted(everywhere))
+            hint = f" (did you mean '{close}'?)" if close else ""
             yield f"{what} has no effect: no rulebook has such a cause{hint}"
     elif one.cause in (renamed := _renamed(books)):
         yield f"{what} now stands for '{renamed[one.cause]}', which replaced it: name that one"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..signals.spelling import closest
 from ..signals.taxonomy import is_known_signal, signal_specs
 from .vocabulary import RELATIONS, STATISTICS
 from .windows import BUILT_IN_WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
 __all__ = ["FeatureNameError", "FeatureRef", "parse_feature"]
 
@@ -55,10 +55,10 @@ def parse_feature(text: str, windows: Collection[str] = tuple(BUILT_IN_WINDOWS))
     path, args = (with_arguments["name"], with_arguments["args"]) if with_arguments else (own, None)
     rest, _, stat = path.rpartition(".")
     if not rest:
-        raise FeatureNameError(own, 1, f"'{own}' is not signal.statistic", _close(own, signal_specs()))
+        raise FeatureNameError(own, 1, f"'{own}' is not signal.statistic", closest(own, signal_specs()))
     spec = STATISTICS.get(stat)
     if spec is None:
-        raise FeatureNameError(own, len(rest) + 2, f"unknown statistic '{stat}'", _close(stat, STATISTICS))
+        raise FeatureNameError(own, len(rest) + 2, f"unknown statistic '{stat}'", closest(stat, STATISTICS))
     numbers = _numbers(own, args, spec.arguments, stat)
     signal, window = rest, "all"
     if not is_known_signal(rest) or rest.startswith("raw."):
@@ -66,10 +66,10 @@ def parse_feature(text: str, windows: Collection[str] = tuple(BUILT_IN_WINDOWS))
         if last in windows and is_known_signal(head):
             signal, window = head, last
         elif is_known_signal(head):
-            raise FeatureNameError(own, len(head) + 2, f"unknown window '{last}'", _close(last, windows))
+            raise FeatureNameError(own, len(head) + 2, f"unknown window '{last}'", closest(last, windows))
         elif not is_known_signal(rest):
             known = head if last in windows else rest
-            raise FeatureNameError(own, 1, f"unknown signal '{known}'", _close(known, signal_specs()))
+            raise FeatureNameError(own, 1, f"unknown signal '{known}'", closest(known, signal_specs()))
     inner = f"({', '.join(_shortest(n) for n in numbers)})" if numbers else ""
     window_part = "" if window == "all" else f".{window}"
     return FeatureRef(f"{signal}{window_part}.{stat}{inner}", "statistic", (signal,), window, stat, numbers)
@@ -78,18 +78,18 @@ def parse_feature(text: str, windows: Collection[str] = tuple(BUILT_IN_WINDOWS))
 def _relation(text: str, match: re.Match[str], windows: Collection[str]) -> FeatureRef:
     name = match["name"]
     if name not in RELATIONS:
-        raise FeatureNameError(text, 1, f"unknown relation '{name}'", _close(name, RELATIONS))
+        raise FeatureNameError(text, 1, f"unknown relation '{name}'", closest(name, RELATIONS))
     signals = tuple(part.strip() for part in match["args"].split(","))
     if len(signals) != 2:
         raise FeatureNameError(text, len(name) + 2, f"{name} takes two signals")
     for signal in signals:
         if not is_known_signal(signal):
             raise FeatureNameError(
-                text, text.index(signal) + 1, f"unknown signal '{signal}'", _close(signal, signal_specs())
+                text, text.index(signal) + 1, f"unknown signal '{signal}'", closest(signal, signal_specs())
             )
     window = match["window"] or "all"
     if window not in windows:
-        raise FeatureNameError(text, match.start("window") + 1, f"unknown window '{window}'", _close(window, windows))
+        raise FeatureNameError(text, match.start("window") + 1, f"unknown window '{window}'", closest(window, windows))
     window_part = "" if window == "all" else f".{window}"
     return FeatureRef(f"{name}({signals[0]}, {signals[1]}){window_part}", "relation", signals, window, name)
 
@@ -117,8 +117,3 @@ def _shortest(number: float) -> str:
     """The shortest text that reads as the same number."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
-
-
-def _close(name: str, known: Iterable[str]) -> str | None:
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return found[0] if found else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import LogError, NoReadableRunError, RlDiagnoseError, UsageError
+from ..signals.spelling import closest
 from .adapter import ReadOptions, Sniff, is_generic
 from .find import find_folders
 from .registry import adapters, plugin_problems
@@ -190,8 +190,8 @@ def _check_exists(root: Path) -> None:
         siblings = [entry.name for entry in root.absolute().parent.iterdir()]
     except OSError:
         siblings = []
-    close = difflib.get_close_matches(root.name, siblings, n=1, cutoff=0.6)
-    hint = f"did you mean {root.with_name(close[0])}?" if close else "check the path"
+    close = closest(root.name, siblings)
+    hint = f"did you mean {root.with_name(close)}?" if close else "check the path"
     raise UsageError("there is no such file or folder", place=root, hint=hint)
 
 
@@ -214,7 +214,8 @@ def _no_logs(
     elif root.is_file():
         fact = "this file is no training log that is known"
     else:
-        fact = f"{len(names)} files, but no training log among them: {_listed(sorted(set(names)))}"
+        many = "1 file" if len(names) == 1 else f"{len(names):,} files"
+        fact = f"{many}, but no training log among them: {_listed(sorted(set(names)))}"
     return NoReadableRunError(fact, place=root, hint=f"formats which are read: {read}")
 
 

@@ -25,6 +25,7 @@ __all__ = ["InspectReport"]
 
 # Below this many columns the table says nothing about how a value is computed.
 NARROW = 100
+LONGEST_CELL = 300
 
 
 class InspectReport:
@@ -109,8 +110,15 @@ class _Page:
         for i, name in enumerate(head):
             table.add_column(name, justify="right" if i in right else "left", overflow="fold", no_wrap=i in right)
         for row in rows:
-            table.add_row(*(self.text(cell) for cell in row))
+            table.add_row(*(self.text(_cut(cell)) for cell in row))
         return Padding(table, (0, 0, 0, 2))
+
+
+def _cut(cell: str) -> str:
+    """A name of thousands of characters tells nobody more than its beginning and its length."""
+    if len(cell) <= LONGEST_CELL:
+        return cell
+    return f"{cell[:LONGEST_CELL]}… ({len(cell):,} characters)"
 
 
 def _row(series: Series) -> tuple[str, str, str, str, str]:

@@ -7,11 +7,11 @@ result is never used but for finding further problems.
 from __future__ import annotations
 
 from copy import deepcopy
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
+from ..signals.spelling import closest
 from .model import AuthoredBook
 from .validate import data_path
 
@@ -68,7 +68,7 @@ def salvage(data: Any) -> AuthoredBook | None:
 def _mend(data: dict[str, Any], path: Path, kinds: set[str]) -> bool:
     # Without what it extends, or a whole block, nearly every name would be unknown.
     mistyped = len(path) == 1 and "extra_forbidden" in kinds
-    if not path or path[0] == "extends" or (mistyped and get_close_matches(str(path[0]), _REFERRED_TO, n=1)):
+    if not path or path[0] == "extends" or (mistyped and closest(str(path[0]), _REFERRED_TO)):
         return False
     holder = _at(data, path[:-1])
     last = path[-1]

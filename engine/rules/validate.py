@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from ..signals.spelling import closest
 from .problems import in_file_order
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def validate(model: type[M], where: Placed, value: Any) -> tuple[M | None, list[
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint with the closest of the known names; None when nothing is close."""
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else None
+    close = closest(name, sorted(known))
+    return f"did you mean '{close}'?" if close else None
 
 
 def data_path(loc: tuple[str | int, ...], value: Any) -> tuple[Path, bool]:

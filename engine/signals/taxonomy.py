@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import yaml
+
+from .spelling import closest
 
 __all__ = [
     "Hyperparameter",
@@ -106,8 +107,7 @@ def signal(name: str) -> SignalSpec:
 
 def suggest_signal(name: str) -> str | None:
     """The closest signal id, for did-you-mean; None when nothing is close."""
-    close = difflib.get_close_matches(name, signal_specs(), n=1, cutoff=0.6)
-    return close[0] if close else None
+    return closest(name, signal_specs())
 
 
 @cache
@@ -133,5 +133,4 @@ def hyperparameters() -> dict[str, Hyperparameter]:
 
 def suggest_hyperparameter(name: str) -> str | None:
     """The closest canonical hyper-parameter, for did-you-mean; None when nothing is close."""
-    close = difflib.get_close_matches(name, hyperparameters(), n=1, cutoff=0.6)
-    return close[0] if close else None
+    return closest(name, hyperparameters())
