@@ -15,6 +15,8 @@ pytest.importorskip("ray.rllib")
 from rl_diagnose.callbacks.rllib import DiagnosisCallback  # noqa: E402 - after the skip
 from rl_diagnose.logs.load import load_run  # noqa: E402 - after the skip
 
+ALWAYS = Path(__file__).with_name("always.yaml")
+
 
 @pytest.fixture(scope="module")
 def _ray() -> Iterator[None]:
@@ -59,15 +61,17 @@ def test_the_log_it_keeps_has_the_curves_of_tunes_own(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_ray")
 def test_a_loop_sees_the_verdict_in_the_result_and_that_it_is_done(tmp_path: Path) -> None:
-    algorithm = config(every=2, share=1.0, stop_at=1e-6, folder=str(tmp_path)).build_algo()
+    options: dict[str, Any] = {"every": 2, "share": 1.0, "stop_at": 0.3, "rulebooks": str(ALWAYS)}
+    algorithm = config(folder=str(tmp_path), **options).build_algo()
     results = []
-    for _ in range(12):
+    for _ in range(20):  # a look takes no more time than the training has taken so far
         results.append(algorithm.train())
         if results[-1].get("done"):
             break
     algorithm.stop()
-    assert results[-1]["done"], "any cause at all reaches one in a million once the log is long enough"
-    assert not results[0].get("done")
+    assert results[-1]["done"]
+    assert len(results) >= 6, "three looks, two rows apart"
+    assert "What is always there" in results[-1]["rl_diagnose"]
     assert len(load_run(tmp_path / "PPO").series["reward.train"]) == len(results)
 
 

@@ -39,7 +39,8 @@ def test_the_log_it_keeps_has_the_curves_of_tianshous_own(tmp_path: Path) -> Non
 
 
 def test_without_another_logger_it_works_alone_and_stops_the_training(tmp_path: Path) -> None:
-    logger = DiagnosisLogger(name="ppo", every=1, share=1.0, stop_at=1e-6, folder=tmp_path)
+    always = str(Path(__file__).with_name("always.yaml"))
+    logger = DiagnosisLogger(name="ppo", every=1, share=1.0, stop_at=0.3, rulebooks=always, folder=tmp_path)
     logger.training_interval = 1
     train_ppo(logger, stop_fn=logger.stop_fn, epochs=20)
     logger.finalize()
